@@ -1,6 +1,5 @@
 // --batch: what is done, what is said of it, and what the next run finds to do.
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -23,15 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-class Batch : public testing::Test {
+class Batch : public TempDirTest {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "x2ir_batch_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   void WriteModel(const std::string& name, const std::string& op = "Relu") {
     Model model;
     model.graph = *ParseGraph(
@@ -62,8 +55,6 @@ class Batch : public testing::Test {
     for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
     return lines;
   }
-
-  fs::path folder_;
   std::string out_, err_;
 };
 

@@ -2,7 +2,6 @@
 // which files there are afterwards. Every command runs in a fresh folder with the same inputs;
 // it may make just the files that its row names, and may not touch the inputs.
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/cli/libonnx_check.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/npy/npy.h"
@@ -70,15 +70,12 @@ constexpr char kSmall[] = R"(graph small(x: float32[2,3]) -> (y) {
 class Cli : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    std::string pattern = (fs::temp_directory_path() / "x2ir_cli_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = new fs::path(pattern);
-    MakeInputs(*root_ / "inputs");
-    inputs_ = new std::map<std::string, std::string>(Snapshot(*root_ / "inputs"));
+    dir_ = new TempDir;
+    MakeInputs(dir_->path() / "inputs");
+    inputs_ = new std::map<std::string, std::string>(Snapshot(dir_->path() / "inputs"));
   }
   static void TearDownTestSuite() {
-    if (root_) fs::remove_all(*root_);
-    delete root_;
+    delete dir_;
     delete inputs_;
   }
 
@@ -204,18 +201,17 @@ class Cli : public testing::Test {
 
   // Runs a line of shell in a fresh folder.
   static Result Run(const std::string& command) {
-    const fs::path folder = *root_ / "work";
+    const fs::path folder = dir_->path() / "work";
     fs::remove_all(folder);
-    fs::copy(*root_ / "inputs", folder, fs::copy_options::recursive);
-    const std::string line =
-        StrCat("cd '", folder.string(), "' && PATH='", X2IR_BIN_DIR, "':\"$PATH\" && export PATH",
-               " && { ", command, "\n} >'", (*root_ / "out").string(), "' 2>'",
-               (*root_ / "err").string(), "' </dev/null");
+    fs::copy(dir_->path() / "inputs", folder, fs::copy_options::recursive);
+    const std::string line = StrCat("cd '", folder.string(), "' && PATH='", X2IR_BIN_DIR,
+                                    "':\"$PATH\" && export PATH", " && { ", command, "\n} >'",
+                                    dir_->Path("out"), "' 2>'", dir_->Path("err"), "' </dev/null");
     const int status = std::system(line.c_str());
     Result result;
     result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    result.out = ReadFile(*root_ / "out");
-    result.err = ReadFile(*root_ / "err");
+    result.out = ReadFile(dir_->path() / "out");
+    result.err = ReadFile(dir_->path() / "err");
     result.files = Snapshot(folder);
     for (const auto& [name, content] : result.files) {
       if (!inputs_->count(name)) StrAppend(&result.made, result.made.empty() ? "" : " ", name);
@@ -258,10 +254,10 @@ class Cli : public testing::Test {
     }
   }
 
-  static fs::path* root_;
+  static TempDir* dir_;
   static std::map<std::string, std::string>* inputs_;
 };
-fs::path* Cli::root_ = nullptr;
+TempDir* Cli::dir_ = nullptr;
 std::map<std::string, std::string>* Cli::inputs_ = nullptr;
 
 // Regular expressions came with opset 20.
@@ -970,9 +966,9 @@ TEST_F(Cli, JsonIsForPrograms) {
 // Weights of older versions have no mark: they are known by the IR file beside them.
 TEST_F(Cli, KnowsWeightsOfOlderVersions) {
   const Result made = Run("x2ir convert -q big.onnx");
-  const fs::path folder = *root_ / "old";
+  const fs::path folder = dir_->path() / "old";
   fs::create_directories(folder);
-  const auto weights = ReadSafetensors(*root_ / "work/big.safetensors");
+  const auto weights = ReadSafetensors(dir_->path() / "work/big.safetensors");
   ASSERT_TRUE(weights.ok()) << weights.status();
   ASSERT_EQ(weights->metadata.size(), 1u);
   EXPECT_EQ(weights->metadata[0].first, "x2ir");
@@ -1002,7 +998,7 @@ TEST(LibonnxChecker, FindsFault) {
 
 // Names in a model are anybody's text: a terminal must not obey them.
 TEST_F(Cli, NamesCannotControlTheTerminal) {
-  const fs::path folder = *root_ / "evil";
+  const fs::path folder = dir_->path() / "evil";
   fs::create_directories(folder);
   const fs::path path = folder / "evil.onnx";
   Model model = OnnxModel(R"(graph e(x: float32[2]) -> (y) {

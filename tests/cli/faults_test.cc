@@ -20,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "tests/cli/sanitized.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/tf_proto_util.h"
 #include "tests/formats/torch_zip_util.h"
 #include "x2ir/core/convert.h"
@@ -158,12 +159,9 @@ const Command kCommands[] = {
 
 void PrintTo(const Command& command, std::ostream* out) { *out << command.name; }
 
-class Faults : public testing::TestWithParam<Command> {
+class Faults : public TempDirTest, public testing::WithParamInterface<Command> {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "x2ir_faults_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
     for (const bool is_new : {false, true}) {
       const std::string name = is_new ? "new" : "old";
       WriteModel(folder_ / (name + ".onnx"), is_new ? 2 : 1);
@@ -182,7 +180,6 @@ class Faults : public testing::TestWithParam<Command> {
     ASSERT_EQ(old_.size(), GetParam().outputs.size());
     ASSERT_NE(old_, new_);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   struct Result {
     int code = -1;  // or minus the signal
@@ -302,7 +299,6 @@ class Faults : public testing::TestWithParam<Command> {
                                      std::size(kCommands));
   }
 
-  fs::path folder_;
   Files inputs_, old_, new_;
 };
 

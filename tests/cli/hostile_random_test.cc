@@ -23,6 +23,7 @@
 #include "tests/cli/mutations_util.h"
 #include "tests/cli/sanitized.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/fuzz/targets_util.h"
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/verbs.h"
@@ -105,15 +106,8 @@ struct Outcome {
   std::string out, err;
 };
 
-class HostileRandom : public testing::Test {
+class HostileRandom : public TempDirTest {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "x2ir_random_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // The program, in a process of its own: in the folder, with limits.
   Outcome Run(const Strings& arguments) const {
     const std::string out = (folder_ / "stdout").string(), err = (folder_ / "stderr").string();
@@ -191,8 +185,6 @@ class HostileRandom : public testing::Test {
     }
     return static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
   }
-
-  fs::path folder_;
 };
 
 TEST_F(HostileRandom, EveryFormat) {

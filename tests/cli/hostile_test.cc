@@ -201,7 +201,7 @@ TEST_F(Hostile, WhereNobodyCanWrite) {
        0, "add", ""});
   // Root may do everything.
   const std::string user = ::geteuid() != 0 ? "" : "setpriv --reuid=65534 --clear-groups ";
-  fs::permissions(folder(), fs::perms::all);
+  fs::permissions(folder_, fs::perms::all);
   if (Run(user + "x2ir --version").code == 0) {
     rows.push_back({StrCat("mkdir ro; chmod 555 ro; ", user, "x2ir convert m.onnx -o ro/a.json"), 4,
                     "", "cannot write 'ro/a.json': Permission denied"});

@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/cli/sanitized.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/tf_proto_util.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -22,17 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Sanitizers take memory and time of their own.
-class Resources : public testing::Test {
+class Resources : public TempDirTest {
  protected:
   void SetUp() override {
     if (kSanitized) GTEST_SKIP() << "a sanitizer's own needs would be measured";
-    std::string pattern = (fs::temp_directory_path() / "x2ir_resources_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
   }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-
   struct Usage {
     double cpu_seconds = 0;
     double megabytes = 0;
@@ -57,8 +52,6 @@ class Resources : public testing::Test {
     return {seconds(usage.ru_utime) + seconds(usage.ru_stime),
             static_cast<double>(usage.ru_maxrss) * 1024e-6};
   }
-
-  fs::path folder_;
 };
 
 Model Empty() {

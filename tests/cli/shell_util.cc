@@ -1,7 +1,6 @@
 #include "tests/cli/shell_util.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <regex>
@@ -14,14 +13,6 @@
 
 namespace x2ir {
 namespace fs = std::filesystem;
-
-void ShellTest::SetUp() {
-  std::string pattern = (fs::temp_directory_path() / "x2ir_shell_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  folder_ = pattern;
-}
-
-void ShellTest::TearDown() { fs::remove_all(folder_); }
 
 void ShellTest::PutOnnx(const std::string& name, const std::string& graph, int opset) const {
   const auto model = ModelFromText(graph, "onnx", opset, {{"com.acme", 1}});

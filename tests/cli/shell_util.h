@@ -2,21 +2,16 @@
 #ifndef X2IR_TESTS_CLI_SHELL_UTIL_H_
 #define X2IR_TESTS_CLI_SHELL_UTIL_H_
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 
 namespace x2ir {
 
-class ShellTest : public testing::Test {
+class ShellTest : public TempDirTest {
  protected:
-  void SetUp() override;
-  void TearDown() override;
-  const std::filesystem::path& folder() const { return folder_; }
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-
   // Writes a graph of ONNX's ops, as text has it, to a file; it imports the domain com.acme, too.
   void PutOnnx(const std::string& name, const std::string& graph, int opset = 17) const;
 
@@ -33,9 +28,6 @@ class ShellTest : public testing::Test {
     std::string out, err;  // regular expressions; empty: nothing is printed
   };
   void Check(const std::vector<Row>& rows) const;
-
- private:
-  std::filesystem::path folder_;
 };
 
 }  // namespace x2ir

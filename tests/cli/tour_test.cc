@@ -145,14 +145,14 @@ TEST_F(Tour, GivesWhatItShows) {
   ASSERT_GE(sections.size(), 4u) << "a section for each of four roles";
   for (const Section& section : sections) {
     SCOPED_TRACE(section.title);
-    for (const auto& entry : fs::directory_iterator(folder())) fs::remove_all(entry.path());
-    if (!LayOut(folder())) GTEST_SKIP() << kNotShared << ", or networks of products are not";
+    for (const auto& entry : fs::directory_iterator(folder_)) fs::remove_all(entry.path());
+    if (!LayOut(folder_)) GTEST_SKIP() << kNotShared << ", or networks of products are not";
     for (const Step& step : section.steps) {
       SCOPED_TRACE(StrCat("docs/tour.md:", int64_t{step.line}, ": ", step.command));
       if (!step.file.empty()) {
         std::string text;
         for (const std::string& line : step.output) StrAppend(&text, line, "\n");
-        WriteFile(folder() / step.file, text);
+        WriteFile(folder_ / step.file, text);
         continue;
       }
       int code = 0;

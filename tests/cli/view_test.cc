@@ -56,7 +56,7 @@ TEST_F(ViewVerb, WithoutThePage) {
 TEST_F(ViewVerb, WritesAPage) {
   if (!HasViewPage()) GTEST_SKIP() << "the build has no page: npm was missing";
   WriteFile(Path("xdg-open"), "#!/bin/sh\necho \"opens $1\"\n");
-  std::filesystem::create_directory(folder() / "fails");
+  std::filesystem::create_directory(folder_ / "fails");
   WriteFile(Path("fails/xdg-open"), "#!/bin/sh\nexit 3\n");
   Check({
       {"x2ir view m.onnx && tail -n 1 m.html", 0, "^wrote m.html\n</html>\n$", ""},

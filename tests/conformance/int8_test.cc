@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/core/shared_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/runtimes/runtime_util.h"
 #include "x2ir/core/calibrate.h"
 #include "x2ir/core/convert.h"
@@ -70,9 +71,7 @@ TEST(Int8, RuntimesGiveWhatWeDo) {
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     ort = *std::move(loaded);
   }
-  std::string pattern = (fs::temp_directory_path() / "x2ir_int8_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  const fs::path dir = pattern;
+  const TempDir dir;
   std::vector<std::string> asked;
   for (const Int8Network& network : networks) {
     for (const char* target : {"onnx", "tflite"}) {
@@ -100,7 +99,7 @@ TEST(Int8, RuntimesGiveWhatWeDo) {
           std::printf("%-44s %-10s max abs %.3g, cosine %.5f, SNR %.1f dB\n", name.c_str(),
                       error.output.c_str(), error.max_abs, error.cosine, error.snr);
         }
-        const std::string file = (dir / name).string();
+        const std::string file = dir.Path(name);
         const absl::Status written = Export(*std::move(model), file);
         ASSERT_TRUE(written.ok()) << written;
         // What we make of the file that runtimes get.
@@ -139,7 +138,6 @@ TEST(Int8, RuntimesGiveWhatWeDo) {
   }
   if (!ort || !lite) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
   ExpectAgreement(*lite, asked);
-  fs::remove_all(dir);
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -26,6 +25,7 @@
 #include "tests/conformance/value_util.h"
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -35,18 +35,6 @@ namespace x2ir {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct TempFolder {
-  TempFolder() {
-    path = (fs::temp_directory_path() / "x2ir_oneflow_XXXXXX").string();
-    if (!::mkdtemp(path.data())) path.clear();
-  }
-  ~TempFolder() {
-    std::error_code error;
-    fs::remove_all(path, error);
-  }
-  std::string path;
-};
 
 std::vector<FrameworkCase> OneflowCases() {
   const fs::path root = Unpacked("oneflow-cases.tar.xz", "oneflow-cases");
@@ -71,7 +59,7 @@ TEST(Oneflow, CasesAgree) {
 }
 
 TEST(Oneflow, CasesThereAndBack) {
-  const TempFolder temp;
+  const TempDir temp;
   for (const auto& [name, folder, ios] : OneflowCases()) {
     SCOPED_TRACE(name);
     const fs::path& io = ios[0];
@@ -79,8 +67,7 @@ TEST(Oneflow, CasesThereAndBack) {
     ASSERT_TRUE(ir.ok()) << ir.status();
     // Written, read, and written again: the same files, and the variables' own bytes.
     for (const char* file : {"model.mlir", "x.job"}) {
-      const fs::path once = fs::path(temp.path) / name / file / "1",
-                     twice = once.parent_path() / "2";
+      const fs::path once = temp.path() / name / file / "1", twice = once.parent_path() / "2";
       fs::create_directories(once);
       fs::create_directories(twice);
       const absl::Status s = Export(ir->Clone(), (once / file).string());

@@ -2,7 +2,6 @@
 // ops (com.microsoft), and local functions. Skipped where the oracle is not installed
 // (tests/oracle/setup.sh).
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/conformance/contrib_rows_util.h"
 #include "tests/core/convert_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
@@ -30,19 +30,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-class Oracle : public ::testing::Test {
+class Oracle : public TempDirTest {
  protected:
   void SetUp() override {
     oracle_ = fs::path(X2IR_BUILD_DIR) / "oracle";
     if (std::system("node --version > /dev/null 2>&1") != 0 || !fs::exists(oracle_ / "installed")) {
       GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
     }
-    std::string pattern = (fs::temp_directory_path() / "x2ir_contrib_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    dir_ = pattern;
-  }
-  void TearDown() override {
-    if (!dir_.empty()) fs::remove_all(dir_);
   }
 
   // 8-bit integers over their whole range, so that quantized ops see all of it; signed ones over
@@ -65,14 +59,14 @@ class Oracle : public ::testing::Test {
 
   // Answers of the oracle's server, one a request.
   std::vector<Json> Ask(const std::vector<Json>& requests) {
-    std::ofstream in(dir_ / "requests");
+    std::ofstream in(folder_ / "requests");
     for (const Json& request : requests) in << request.dump() << "\n";
     in.close();
-    const std::string command =
-        StrCat("node '", X2IR_SOURCE_DIR, "/tests/oracle/ort.mjs' --oracle '", oracle_.string(),
-               "' < '", (dir_ / "requests").string(), "' > '", (dir_ / "answers").string(), "'");
+    const std::string command = StrCat(
+        "node '", X2IR_SOURCE_DIR, "/tests/oracle/ort.mjs' --oracle '", oracle_.string(), "' < '",
+        (folder_ / "requests").string(), "' > '", (folder_ / "answers").string(), "'");
     EXPECT_EQ(std::system(command.c_str()), 0);
-    std::ifstream out(dir_ / "answers");
+    std::ifstream out(folder_ / "answers");
     std::vector<Json> answers;
     for (std::string line; std::getline(out, line);) answers.push_back(Json::parse(line));
     return answers;
@@ -92,7 +86,7 @@ class Oracle : public ::testing::Test {
     for (size_t i = 0; i < model.graph->outputs().size(); ++i) {
       model.graph->outputs()[i]->set_type(ir.graph->outputs()[i]->type());
     }
-    const std::string base = (dir_ / std::to_string(seed)).string();
+    const std::string base = (folder_ / std::to_string(seed)).string();
     ASSERT_TRUE(WriteOnnx(model, base + ".onnx").ok());
     auto io = RandomCase(*ir.graph, seed, nullptr);
     ASSERT_TRUE(io.ok()) << io.status();
@@ -129,7 +123,7 @@ class Oracle : public ::testing::Test {
     const std::string text = StrCat("at opset ", opset, ": ", inputs, " -> ", lines);
     SCOPED_TRACE(text);
     const uint64_t seed = ++number_;
-    const std::string base = (dir_ / std::to_string(seed)).string();
+    const std::string base = (folder_ / std::to_string(seed)).string();
     auto graph = ParseIr(inputs, lines, "y");
     ASSERT_TRUE(graph.ok()) << graph.status();
     Model model;
@@ -172,7 +166,7 @@ class Oracle : public ::testing::Test {
   std::vector<Json> requests_;
   std::vector<std::string> texts_;
   int number_ = 0, refused_ = 0;
-  fs::path oracle_, dir_;
+  fs::path oracle_;
 };
 
 Model Parse(const std::string& text, const std::string& domain) {

@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
-#include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/random/random_torch_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -53,14 +53,13 @@ TEST(Products, ToEveryTarget) {
   const auto ort = OrtJudge::Start("ort.mjs"), lite = OrtJudge::Start("litert.mjs");
   if (!ort || !lite) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
   const auto torch = TorchJudge::Start();  // null where there is no PyTorch
-  std::string pattern = (fs::temp_directory_path() / "x2ir_products_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const TempDir dir;
   std::vector<std::string> of_ort, of_lite;
   // Half weights and other orders of sums.
   constexpr double kRelative = 5e-3, kAbsolute = 1e-3;
   for (const Product& product : products) {
     SCOPED_TRACE(product.name);
-    const std::string base = pattern + "/" + product.name;
+    const std::string base = dir.Path(product.name);
     const bool known = fs::exists(product.io);
     EXPECT_TRUE(known) << "its own runtime did not run it";
     const auto judged_as_onnx = [&](const std::string& file, const std::string& what) {
@@ -98,7 +97,6 @@ TEST(Products, ToEveryTarget) {
   ExpectAgreement(*lite, of_lite);
   std::printf("products: %zu networks, %zu files in ONNX Runtime, %zu in LiteRT\n", products.size(),
               of_ort.size(), of_lite.size());
-  fs::remove_all(pattern);
 }
 
 // Code that a person would write: how long the file is, and how many classes it has.
@@ -113,11 +111,10 @@ TEST(Products, PythonIsShort) {
   };
   const fs::path nets = X2IR_BUILD_DIR "/networks/nets";
   if (!fs::exists(nets)) GTEST_SKIP() << "*** not fetched: tests/oracle/networks/setup.sh does";
-  std::string pattern = (fs::temp_directory_path() / "x2ir_products_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const TempDir dir;
   for (const auto& row : kRows) {
     SCOPED_TRACE(row.model);
-    const std::string path = pattern + "/model.py";
+    const std::string path = dir.Path("model.py");
     const absl::Status status = ConvertFile((nets / row.model).string(), path);
     ASSERT_TRUE(status.ok()) << status;
     std::ifstream file(path);
@@ -126,7 +123,6 @@ TEST(Products, PythonIsShort) {
     EXPECT_LE(lines, row.lines);
     EXPECT_LE(classes, row.classes);
   }
-  fs::remove_all(pattern);
 }
 
 }  // namespace

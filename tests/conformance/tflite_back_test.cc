@@ -6,7 +6,6 @@
 //   X2IR_UPDATE_GOLDEN=1   writes tflite_refused.txt
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -19,6 +18,7 @@
 #include "tests/conformance/value_util.h"
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -104,9 +104,7 @@ TEST(TfliteNodeTests, RunInLiteRt) {
   if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
   const auto judge = OrtJudge::Start("litert.mjs");
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
-  std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  const fs::path dir = pattern;
+  const TempDir dir;
   const std::string filter = Env("X2IR_CASES");
   const std::regex wanted(filter.empty() ? ".*" : filter);
   std::map<std::string, std::string> refused;
@@ -138,7 +136,7 @@ TEST(TfliteNodeTests, RunInLiteRt) {
     ++read;
     const bool counts = IsOfTypesWithKernels(graph);
     of_types += counts;
-    const std::string base = (dir / StrCat("case_", int64_t{read})).string();
+    const std::string base = dir.Path(StrCat("case_", int64_t{read}));
     const bool can_be_fed =
         known && sets.can_be_fed && WriteIoFile(base + ".safetensors", {sets.io}, graph).ok();
     if (const absl::Status s = Export(*std::move(ir), base + ".tflite"); !s.ok()) {
@@ -164,7 +162,6 @@ TEST(TfliteNodeTests, RunInLiteRt) {
     }
     ADD_FAILURE() << asked[i] << " (" << answers[i].stage << "): " << answers[i].error;
   }
-  fs::remove_all(dir);
   std::printf(
       "tflite: %d of %d node tests are written (of types that have kernels: %d of %d); LiteRT runs "
       "%zu, %d right, %d cannot be handed over\n",

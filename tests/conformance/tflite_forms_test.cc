@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/core/convert_util.h"
-#include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -144,8 +144,7 @@ Tensor Numbers(std::vector<int64_t> dims, int* seed) {
 
 TEST(TfliteForms, GiveTheSame) {
   const auto judge = OrtJudge::Start("litert.mjs");
-  std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const TempDir dir;
   std::vector<std::string> asked;
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.name);
@@ -173,7 +172,7 @@ TEST(TfliteForms, GiveTheSame) {
     };
     const std::vector<Tensor> wanted = run(*ir->graph);
     for (const Tensor& each : wanted) io.outputs.emplace_back(each);
-    const std::string base = pattern + "/" + row.name;
+    const std::string base = dir.Path(row.name);
     ASSERT_TRUE(WriteIoFile(base + ".safetensors", {io}, *ir->graph).ok());
     const absl::Status written = Export(*std::move(ir), base + ".tflite");
     EXPECT_TRUE(written.ok()) << written;
@@ -194,7 +193,6 @@ TEST(TfliteForms, GiveTheSame) {
     asked.push_back(row.name);
   }
   if (judge) ExpectAgreement(*judge, asked);
-  fs::remove_all(pattern);
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
 }
 
@@ -203,8 +201,7 @@ TEST(TfliteForms, GiveTheSame) {
 TEST(TfliteForms, FoundFiles) {
   const fs::path folder = X2IR_SOURCE_DIR "/tests/data/tflite/found";
   const auto judge = OrtJudge::Start("litert.mjs");
-  std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const TempDir dir;
   std::vector<std::string> asked;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".onnx") continue;
@@ -212,7 +209,7 @@ TEST(TfliteForms, FoundFiles) {
     SCOPED_TRACE(name);
     absl::StatusOr<Model> ir = Import(entry.path().string());
     ASSERT_TRUE(ir.ok()) << ir.status();
-    const std::string made = pattern + "/" + name + ".tflite";
+    const std::string made = dir.Path(name + ".tflite");
     const absl::Status written = Export(*std::move(ir), made);
     if (name == "large_scan") {
       EXPECT_FALSE(written.ok()) << "sizes of 41 bits";
@@ -228,7 +225,6 @@ TEST(TfliteForms, FoundFiles) {
     asked.push_back(name);
   }
   if (judge) ExpectAgreement(*judge, asked);
-  fs::remove_all(pattern);
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
 }
 

@@ -16,6 +16,7 @@
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
 #include "tests/core/shared_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -96,14 +97,12 @@ TEST(TfliteNetworks, RunInLiteRt) {
   if (root.empty()) GTEST_SKIP() << kNotShared;
   const std::vector<std::string> names = Networks(root);
   const auto judge = OrtJudge::Start("litert.mjs");
-  std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  const fs::path dir = pattern;
+  const TempDir dir;
   std::vector<std::string> asked;
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
     const std::string io = (root / name).parent_path() / "io.safetensors";
-    const std::string out = (dir / (std::to_string(asked.size()) + ".tflite")).string();
+    const std::string out = dir.Path(std::to_string(asked.size()) + ".tflite");
     const absl::StatusOr<Model> source = Load((root / name).string());
     ASSERT_TRUE(source.ok()) << source.status();
     const Counts before = CountOperators(*source->graph);
@@ -131,7 +130,6 @@ TEST(TfliteNetworks, RunInLiteRt) {
   }
   if (!judge) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
   const int right = ExpectAgreement(*judge, asked);
-  fs::remove_all(dir);
   std::printf("%zu networks, %zu written, %d right in LiteRT\n", names.size(), asked.size(), right);
 }
 
@@ -140,16 +138,14 @@ TEST(TfliteNetworks, WrittenAgain) {
   const fs::path root = Shared("models");
   if (root.empty()) GTEST_SKIP() << kNotShared;
   const auto judge = OrtJudge::Start("litert.mjs");
-  std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  const fs::path dir = pattern;
+  const TempDir dir;
   int count = 0;
   for (const char* name : {"mobilenet_v2", "shufflenet_v2_x0_5", "unet_tiny", "bert_tiny"}) {
     const fs::path network = root / name / "model.17.onnx";
     if (!fs::exists(network)) continue;
     for (const char* option : {"", "float16", "dynamic_range"}) {
       SCOPED_TRACE(std::string(name) + " " + option);
-      const std::string base = (dir / std::to_string(count++)).string();
+      const std::string base = dir.Path(std::to_string(count++));
       ExportOptions to;
       if (*option) to.format_options = {{option, true}};
       absl::StatusOr<Model> model = Import(network.string());
@@ -170,7 +166,6 @@ TEST(TfliteNetworks, WrittenAgain) {
   for (const OrtJudge::Answer& answer : judge->Answers()) {
     EXPECT_TRUE(answer.agrees) << answer.stage << ": " << answer.error;
   }
-  fs::remove_all(dir);
 }
 
 }  // namespace

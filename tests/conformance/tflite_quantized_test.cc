@@ -4,7 +4,6 @@
 //   X2IR_CASES=REGEX    only the files whose names match
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -20,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/formats/tflite/tflite.h"
@@ -411,16 +411,12 @@ std::vector<UnitCase> UnitCases() {
   };
 }
 
-class Judged : public ::testing::Test {
+class Judged : public TempDirTest {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "x2ir_quantized_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    dir_ = pattern;
     judge_ = OrtJudge::Start("litert.mjs");
     if (!judge_) std::puts("*** ORACLE NOT RUN: tests/oracle/setup.sh installs it");
   }
-  void TearDown() override { fs::remove_all(dir_); }
 
   void Ask(const std::string& name, OrtJudge::Question question) {
     if (!judge_) return;
@@ -432,7 +428,6 @@ class Judged : public ::testing::Test {
     if (judge_) ExpectAgreement(*judge_, asked_);
   }
 
-  fs::path dir_;
   std::unique_ptr<OrtJudge> judge_;
   std::vector<std::string> asked_;
 };
@@ -441,7 +436,7 @@ using TfliteUnits = Judged;
 TEST_F(TfliteUnits, BecomeOperatorsOnIntegers) {
   for (const UnitCase& c : UnitCases()) {
     SCOPED_TRACE(c.name);
-    const std::string base = (dir_ / c.name).string();
+    const std::string base = Path(c.name);
     Net net;
     c.make(net);
     const absl::Status written = net.Write(base);
@@ -492,7 +487,7 @@ TEST_F(TfliteOptionsOf, WeightsAndPorts) {
   };
   for (const OptionCase& c : cases) {
     SCOPED_TRACE(c.name);
-    const std::string base = (dir_ / c.name).string();
+    const std::string base = Path(c.name);
     Net net;
     c.make(net);
     const absl::Status written = net.Write(base, c.options);
@@ -507,7 +502,7 @@ TEST_F(TfliteOptionsOf, WeightsAndPorts) {
 TEST_F(TfliteOptionsOf, WeightsOfFiles) {
   Net net;
   net.Out(net.Op("matmul", {net.FloatIn({2, 64}), net.FloatWeights({64, 32})}));
-  const std::string base = (dir_ / "matmul").string();
+  const std::string base = Path("matmul");
   ASSERT_TRUE(net.Write(base).ok());
   for (const char* option : {"float16", "dynamic_range"}) {
     absl::StatusOr<Model> model = Import(base + ".tflite");
@@ -550,7 +545,7 @@ TEST_F(TfliteOptionsOf, IoType) {
   };
   for (const PortCase& c : cases) {
     SCOPED_TRACE(StrCat(c.from, " to ", c.type));
-    const std::string base = (dir_ / "ports").string();
+    const std::string base = Path("ports");
     Net net;
     const bool floats = std::string(c.from) == "float32";
     Value* x = floats ? net.Through(net.FloatIn({1, 8, 8, 3}), kI8, 1.0f / 128)
@@ -574,7 +569,7 @@ TEST_F(TfliteOptionsOf, IoType) {
   }
   Net net;
   net.Out(net.Op("relu", {net.FloatIn({2})}));
-  EXPECT_EQ(OptionOf(net.Write((dir_ / "none").string(), {{"io_type", "int8"}})), "io_type");
+  EXPECT_EQ(OptionOf(net.Write(Path("none"), {{"io_type", "int8"}})), "io_type");
 }
 
 // --- Files read and written again ---------------------------------------------------------------
@@ -606,7 +601,7 @@ TEST_F(TfliteRoundTrip, GivesTheSameInLiteRt) {
   for (const fs::path& file : files) {
     const std::string name = file.filename().string();
     SCOPED_TRACE(name);
-    const std::string out = (dir_ / (name + ".tflite")).string();
+    const std::string out = Path(name + ".tflite");
     absl::StatusOr<Model> model = Import(file.string());
     if (!model.ok()) continue;  // told by tflite_test.cc
     const absl::Status written = Export(*std::move(model), out);

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -101,21 +102,19 @@ TEST(Bytes, EveryFormatGoesThroughMemory) {
 }
 
 TEST(Bytes, AreThoseOfFiles) {
-  const std::string folder = testing::TempDir() + "x2ir_bytes_test/";
-  std::filesystem::create_directories(folder);
+  const TempDir dir;
   for (const char* name : {"m.onnx", "m.json"}) {
     Files files;
     ASSERT_TRUE(Export(Weighty(), To(files, name)).ok());
-    ASSERT_TRUE(Export(Weighty(), folder + name).ok());
-    for (const auto& [file, bytes] : files) EXPECT_EQ(ReadFile(folder + file), bytes) << file;
+    ASSERT_TRUE(Export(Weighty(), dir.Path(name)).ok());
+    for (const auto& [file, bytes] : files) EXPECT_EQ(ReadFile(dir.Path(file)), bytes) << file;
     // Weights that lie in a file go to a sink like others.
-    absl::StatusOr<Model> read = Import(folder + name);
+    absl::StatusOr<Model> read = Import(dir.Path(name));
     ASSERT_TRUE(read.ok());
     Files again;
     ASSERT_TRUE(Export(*std::move(read), To(again, name)).ok());
     EXPECT_EQ(again, files);
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Bytes, OneStreamTakesOneFile) {
@@ -241,7 +240,8 @@ TEST(Cancellation, EndsWhateverGoesOnAndLeavesNothing) {
   EXPECT_EQ(Describe(model), before);
 
   ASSERT_TRUE(ToIr(model).ok());
-  const std::string path = testing::TempDir() + "x2ir_cancelled.onnx";
+  const TempDir dir;
+  const std::string path = dir.Path("cancelled.onnx");
   // At every moment that it could be: before each pass, on the way, before writing.
   int most = 0;
   ASSERT_TRUE(
@@ -256,27 +256,24 @@ TEST(Cancellation, EndsWhateverGoesOnAndLeavesNothing) {
     EXPECT_EQ(seen, at);
     EXPECT_FALSE(std::filesystem::exists(path));
   }
-  std::filesystem::remove(path);
 }
 
 TEST(Convert, GivesTheBytesOfTwoSteps) {
-  const std::string folder = testing::TempDir() + "x2ir_convert_test/";
-  std::filesystem::create_directories(folder);
+  const TempDir dir;
   // Constants that are not in the order of their use, and one that nobody uses.
   const Model model = Onnx(
       "graph g(x: float32[2]) -> (y: float32[2]) {"
       " b = float32[2]{1, 2}  u = float32[2]{5, 6}  a = float32[2]{3, 4}"
       " s = onnx.Add(x, a)  y = onnx.Add(s, b) }");
-  ASSERT_TRUE(Write(model, folder + "m.onnx").ok());
-  ASSERT_TRUE(Convert(folder + "m.onnx", folder + "m.json").ok());
+  ASSERT_TRUE(Write(model, dir.Path("m.onnx")).ok());
+  ASSERT_TRUE(Convert(dir.Path("m.onnx"), dir.Path("m.json")).ok());
   for (const bool optimize : {false, true}) {
     const ExportOptions to = {.opset = 14, .optimize = optimize};
-    ASSERT_TRUE(Convert(folder + "m.json", folder + "two.onnx", {.to = to}).ok());
-    ASSERT_TRUE(Convert(folder + "m.onnx", folder + "one.onnx", {.to = to}).ok());
-    EXPECT_EQ(ReadFile(folder + "one.onnx"), ReadFile(folder + "two.onnx"));
-    EXPECT_FALSE(ReadFile(folder + "one.onnx").empty());
+    ASSERT_TRUE(Convert(dir.Path("m.json"), dir.Path("two.onnx"), {.to = to}).ok());
+    ASSERT_TRUE(Convert(dir.Path("m.onnx"), dir.Path("one.onnx"), {.to = to}).ok());
+    EXPECT_EQ(ReadFile(dir.Path("one.onnx")), ReadFile(dir.Path("two.onnx")));
+    EXPECT_FALSE(ReadFile(dir.Path("one.onnx")).empty());
   }
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -19,7 +19,6 @@
 namespace x2ir {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -244,18 +243,16 @@ TEST(Calibrate, Methods) {
 
 TEST(Calibrate, FilesOfInputs) {
   const Model model = CalibratedIr(kProduct);
-  const fs::path folder = fs::path(testing::TempDir()) / "x2ir_calibrate";
-  fs::remove_all(folder);
-  fs::create_directories(folder);
+  const TempDir dir;
   const auto read = [&](const std::string& name) {
-    return ReadCalibration({(folder / name).string()}, *model.graph);
+    return ReadCalibration({dir.Path(name)}, *model.graph);
   };
   EXPECT_THAT(read("").status().message(), HasSubstr("has no .npy and no .safetensors file"));
-  ASSERT_TRUE(WriteNpy((folder / "b.npy").string(), Tensor::Of<float>({2, 2}, {1, 2, 3, 4})).ok());
+  ASSERT_TRUE(WriteNpy(dir.Path("b.npy"), Tensor::Of<float>({2, 2}, {1, 2, 3, 4})).ok());
   std::vector<IoCase> two(2, CaseOfOne(Tensor::Of<float>({2, 2}, {5, 6, 7, 8})));
   two[0].name = "case0";
   two[1].name = "case1";
-  ASSERT_TRUE(WriteIoFile((folder / "a.safetensors").string(), two, *model.graph).ok());
+  ASSERT_TRUE(WriteIoFile(dir.Path("a.safetensors"), two, *model.graph).ok());
   const auto cases = read("");
   ASSERT_TRUE(cases.ok()) << cases.status();
   ASSERT_EQ(cases->size(), 3u);
@@ -263,39 +260,36 @@ TEST(Calibrate, FilesOfInputs) {
   EXPECT_EQ((*cases)[2].inputs[0]->AsDouble(0), 1);
   EXPECT_EQ(read("b.npy")->size(), 1u);
   // Several are read in the order that they are given in, a folder where it stands.
-  const std::vector<std::string> several = {(folder / "b.npy").string(), folder.string()};
+  const std::vector<std::string> several = {dir.Path("b.npy"), dir.path().string()};
   const auto all = ReadCalibration(several, *model.graph);
   ASSERT_TRUE(all.ok()) << all.status();
   ASSERT_EQ(all->size(), 4u);
   EXPECT_EQ((*all)[0].inputs[0]->AsDouble(0), 1);
   EXPECT_EQ((*all)[1].inputs[0]->AsDouble(0), 5);
   EXPECT_EQ((*all)[1].name, "a.safetensors case0");
-  ASSERT_TRUE(WriteNpy((folder / "c.npy").string(), Tensor::Of<float>({3}, {1, 2, 3})).ok());
+  ASSERT_TRUE(WriteNpy(dir.Path("c.npy"), Tensor::Of<float>({3}, {1, 2, 3})).ok());
   const auto wrong = read("");
   EXPECT_TRUE(OptionOf(wrong.status())) << wrong.status();
   EXPECT_THAT(wrong.status().message(), HasSubstr("c.npy"));
   const Model pair =
       CalibratedIr("graph p(a: float32[2], b: float32[2]) -> (y) { y: float32[2] = add(a, b) }");
-  const auto one = ReadCalibration({(folder / "b.npy").string()}, *pair.graph);
+  const auto one = ReadCalibration({dir.Path("b.npy")}, *pair.graph);
   EXPECT_THAT(one.status().message(), HasSubstr("the model has 2 inputs"));
   for (const char* nothing : {"nowhere.safetensors", "nowhere.npy"}) {
     EXPECT_TRUE(OptionOf(read(nothing).status())) << read(nothing).status();
   }
-  fs::remove_all(folder);
 }
 
 // What the programs, x2ir.h and Python ask for by names goes the same way.
 TEST(Calibrate, AsAnOptionOfAnExport) {
-  const fs::path folder = fs::path(testing::TempDir()) / "x2ir_calibrate_export";
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  const std::string inputs = (folder / "x.npy").string();
+  const TempDir dir;
+  const std::string inputs = dir.Path("x.npy");
   ASSERT_TRUE(WriteNpy(inputs, Tensor::Of<float>({2, 2}, {-1, 0.5F, 1.55F, 0})).ok());
   const auto bits_of = [&](const std::string& name, const Int8Request& request) {
     Report report;
     ExportOptions options;
     options.int8 = request;
-    const std::string path = (folder / name).string();
+    const std::string path = dir.Path(name);
     const absl::Status status = Export(CalibratedIr(kProduct), path, options, &report);
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_THAT(report.notes, testing::Contains(HasSubstr("int8: 2 ops (gemm, relu)")));
@@ -329,7 +323,6 @@ TEST(Calibrate, AsAnOptionOfAnExport) {
   EXPECT_EQ(NodeOf(*model.graph, "quantize_linear"), nullptr);
   options.int8->weight_bits.reset();
   EXPECT_TRUE(error().ok()) << error();
-  fs::remove_all(folder);
 }
 
 }  // namespace

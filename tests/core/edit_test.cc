@@ -1,11 +1,11 @@
 // Names, inputs and constants that people change.
 #include "x2ir/core/edit/edit.h"
 
-#include <filesystem>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/format.h"
@@ -121,8 +121,8 @@ TEST(ParamsAsInputs, KeepTheirValues) {
 }
 
 TEST(FoldInputs, FromFiles) {
-  const auto folder = std::filesystem::path(::testing::TempDir());
-  const std::string two = folder / "edit_two.npy", three = folder / "edit_three.npy";
+  const TempDir dir;
+  const std::string two = dir.Path("two.npy"), three = dir.Path("three.npy");
   ASSERT_TRUE(WriteNpy(two, Tensor::Of<float>({2}, {3, 4})).ok());
   ASSERT_TRUE(WriteNpy(three, Tensor::Of<float>({3}, {3, 4, 5})).ok());
   const auto graph = Net();

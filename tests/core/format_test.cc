@@ -2,8 +2,6 @@
 // written like those of the library.
 #include "x2ir/formats/format.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -11,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/spec.h"
@@ -70,16 +69,9 @@ absl::Status WriteMadeUp(const Model& model, const Sink& sink, const FormatOptio
     .write = WriteMadeUp,
 });
 
-class FormatTest : public testing::Test {
+class FormatTest : public TempDirTest {
  protected:
-  void SetUp() override {
-    folder_ = StrCat(testing::TempDir(), "x2ir_format_test_", ::getpid(), "/");
-    std::filesystem::create_directories(folder_);
-    WriteFile(Path("a.made"), StrCat(kMark, kGraph));
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Path(const std::string& name) const { return folder_ + name; }
-  std::string folder_;
+  void SetUp() override { Put("a.made", StrCat(kMark, kGraph)); }
 };
 
 TEST_F(FormatTest, IsFoundAndListed) {

@@ -2,9 +2,6 @@
 // --keep-functions; recursion and blow-up are errors.
 #include "x2ir/core/functions.h"
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/formats/ir/ir.h"
@@ -365,16 +363,7 @@ TEST(Functions, ForeignOpsInside) {
 
 // --- --keep-functions ---------------------------------------------------------------------------
 
-class KeepFunctions : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = StrCat(::testing::TempDir(), "/x2ir_functions_", ::getpid());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Path(std::string_view name) { return StrCat(folder_, "/", name); }
-  std::string folder_;
-};
+using KeepFunctions = TempDirTest;
 
 TEST_F(KeepFunctions, ThroughFilesAndBack) {
   const std::string_view graph =

@@ -1,14 +1,12 @@
 // Io files: which tensor is bound to which input or output, and which inputs fit a model.
 #include "x2ir/core/io_file.h"
 
-#include <unistd.h>
-
 #include <complex>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 
@@ -111,8 +109,8 @@ TEST(IoFile, BindsByNameAndByPosition) {
 TEST(IoFile, NamesOfTheMetadataCountWhereTheModelHasThem) {
   const auto graph = Parse("graph g(a: float32[1], b: float32[1]) -> (a, b) {}");
   ASSERT_TRUE(graph);
-  const std::string path =
-      StrCat(::testing::TempDir(), "x2ir_io_names_", ::getpid(), ".safetensors");
+  const TempDir dir;
+  const std::string path = dir.Path("io.safetensors");
   const auto first_input = [&](const std::string& in_0, const std::string& in_1) {
     EXPECT_TRUE(WriteSafetensors(path,
                                  {{{"case0.in_0", Tensor::Of<float>({1}, {1})},
@@ -126,7 +124,6 @@ TEST(IoFile, NamesOfTheMetadataCountWhereTheModelHasThem) {
   EXPECT_EQ(first_input("b", "a"), 2);
   EXPECT_EQ(first_input("b", "elsewhere"), 1);
   EXPECT_EQ(first_input("b", "b"), 1);
-  std::filesystem::remove(path);
 }
 
 TEST(IoFile, BindsComplexTensorsAsPairs) {
@@ -216,13 +213,11 @@ TEST(IoFile, WritesWhatItReads) {
                        Tensor::Scalar<int64_t>(i)};
     cases[i].outputs = {Tensor::Of<float>({i + 1}, std::vector<float>(i + 1, -2.5f))};
   }
-  const std::string path =
-      (std::filesystem::temp_directory_path() / StrCat("x2ir_io_", ::getpid(), ".safetensors"))
-          .string();
+  const TempDir dir;
+  const std::string path = dir.Path("io.safetensors");
   const absl::Status written = WriteIoFile(path, cases, *graph);
   ASSERT_TRUE(written.ok()) << written;
   const auto read = ReadIoFile(path, *graph);
-  std::filesystem::remove(path);
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_EQ(read->size(), 2u);
   for (int i = 0; i < 2; ++i) {

@@ -1,14 +1,12 @@
 // What of a TensorFlow graph is wanted: --inputs, --outputs, --shape, --dtype; and what is said of
 // all that cannot be had.
-#include <unistd.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -20,10 +18,9 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string Converted(const std::string& text, const ImportOptions& options) {
-  const std::string path = StrCat(testing::TempDir(), "x2ir_tf_options_", getpid(), ".pbtxt");
-  WriteFile(path, text + "versions { producer: 1000 }\n");
-  absl::StatusOr<Model> model = Import(path, options);
-  std::filesystem::remove(path);
+  const TempDir dir;
+  absl::StatusOr<Model> model =
+      Import(dir.Put("model.pbtxt", text + "versions { producer: 1000 }\n"), options);
   if (!model.ok()) return model.status().ToString();
   if (const auto problems = model->graph->Validate(); !problems.empty()) return problems[0];
   return ToText(*model->graph);

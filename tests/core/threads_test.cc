@@ -1,7 +1,6 @@
 // The library from several threads, each with models of its own: every thread converts, optimizes,
 // evaluates and writes the same graphs, all at the same time, and all must come to what one thread
 // alone comes to. `./dev tsan` runs it under the thread sanitizer.
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -81,15 +81,13 @@ std::string WorkOn(const char* graph, int opset, const fs::path& folder) {
 }
 
 TEST(Threads, ModelsOfTheirOwn) {
-  std::string pattern = (fs::temp_directory_path() / "x2ir_threads_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  const fs::path root = pattern;
+  const TempDir dir;
   constexpr int kThreads = 4, kRounds = 3;
   // Together first, so that tables that are made on first use are made there.
   std::vector<std::vector<std::string>> results(kThreads);
   std::vector<std::thread> threads;
   const auto work = [&](int t) {
-    const fs::path folder = root / StrCat(t);
+    const fs::path folder = dir.Path(StrCat(t));
     fs::create_directories(folder);
     for (int round = 0; round < kRounds; ++round) {
       for (const char* graph : kGraphs) {
@@ -104,7 +102,6 @@ TEST(Threads, ModelsOfTheirOwn) {
   work(0);
   for (int t = 1; t < kThreads; ++t) EXPECT_EQ(results[t], results[0]) << t;
   EXPECT_EQ(alone, results[0]);
-  fs::remove_all(root);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
 #include "tests/core/shared_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/torch_zip_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/safetensors/checkpoint.h"
@@ -30,18 +30,7 @@ using torch_zip::Entry;
 using torch_zip::Meta;
 using torch_zip::Zip;
 
-class WeightsFrom : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "x2ir_weights_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-
-  fs::path folder_;
-};
+using WeightsFrom = TempDirTest;
 
 Tensor Floats(std::vector<float> values) {
   return Tensor::Of<float>({static_cast<int64_t>(values.size())}, values);

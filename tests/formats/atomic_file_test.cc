@@ -9,13 +9,13 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/formats/io/atomic_folder.h"
 #include "x2ir/formats/io/temporaries.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -25,33 +25,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class AtomicFileTest : public testing::Test {
+class AtomicFileTest : public TempDirTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "/atomic_file_XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    dir_ = pattern;
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    fs::remove_all(dir_, ignored);
-  }
-  std::string Path(const std::string& name) const { return dir_ + "/" + name; }
-  static std::string Read(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  }
-  static void Write(const std::string& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-  }
   size_t NumFiles() const {
-    return std::distance(fs::directory_iterator(dir_), fs::directory_iterator());
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
   }
-  std::string dir_;
 };
 
 TEST_F(AtomicFileTest, AppearsOnCommit) {
-  Write(Path("f"), "old");
+  WriteFile(Path("f"), "old");
   {
     auto file = AtomicFile::Create(Path("f"));
     ASSERT_TRUE(file.ok()) << file.status();
@@ -59,18 +41,18 @@ TEST_F(AtomicFileTest, AppearsOnCommit) {
     ASSERT_TRUE(file->AlignTo(8).ok());
     ASSERT_TRUE(file->Append("text").ok());
     EXPECT_EQ(file->size(), 12);
-    EXPECT_EQ(Read(Path("f")), "old");
+    EXPECT_EQ(ReadFile(Path("f")), "old");
     EXPECT_EQ(NumFiles(), 2);
     ASSERT_TRUE(file->Commit().ok());
     EXPECT_FALSE(file->Append("x").ok());
     EXPECT_FALSE(file->Commit().ok());
   }
-  EXPECT_EQ(Read(Path("f")), std::string("new \0\0\0\0text", 12));
+  EXPECT_EQ(ReadFile(Path("f")), std::string("new \0\0\0\0text", 12));
   EXPECT_EQ(NumFiles(), 1);
 }
 
 TEST_F(AtomicFileTest, VanishesWithoutCommit) {
-  Write(Path("f"), "old");
+  WriteFile(Path("f"), "old");
   {
     auto file = AtomicFile::Create(Path("f"));
     ASSERT_TRUE(file.ok());
@@ -78,7 +60,7 @@ TEST_F(AtomicFileTest, VanishesWithoutCommit) {
     AtomicFile moved = *std::move(file);
     ASSERT_TRUE(moved.Append("y").ok());
   }
-  EXPECT_EQ(Read(Path("f")), "old");
+  EXPECT_EQ(ReadFile(Path("f")), "old");
   EXPECT_EQ(NumFiles(), 1);
 }
 
@@ -98,7 +80,7 @@ TEST_F(AtomicFileTest, TensorsOfEverySize) {
   std::string source(3 << 20, 0);
   uint32_t state = 1;
   for (char& c : source) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
-  Write(Path("source"), source);
+  WriteFile(Path("source"), source);
   auto mapped = MappedFile::Open(Path("source"));
   ASSERT_TRUE(mapped.ok()) << mapped.status();
   auto file = AtomicFile::Create(Path("f"));
@@ -126,7 +108,7 @@ TEST_F(AtomicFileTest, TensorsOfEverySize) {
   }
   EXPECT_EQ(file->size(), expected.size());
   ASSERT_TRUE(file->Commit().ok());
-  EXPECT_TRUE(Read(Path("f")) == expected);
+  EXPECT_TRUE(ReadFile(Path("f")) == expected);
 }
 
 TEST_F(AtomicFileTest, BytesAreReplaced) {
@@ -139,7 +121,7 @@ TEST_F(AtomicFileTest, BytesAreReplaced) {
   ASSERT_TRUE(file->Replace((3 << 20) + 1, "CD").ok());
   ASSERT_TRUE(file->Append("e").ok());
   ASSERT_TRUE(file->Commit().ok());
-  EXPECT_TRUE(Read(Path("f")) == expected.replace(7, 3, "xyz") + "bCDe");
+  EXPECT_TRUE(ReadFile(Path("f")) == expected.replace(7, 3, "xyz") + "bCDe");
 
   auto other = AtomicFile::Create(Path("g"));
   ASSERT_TRUE(other.ok() && other->Append("abc").ok());
@@ -151,7 +133,7 @@ TEST_F(AtomicFileTest, BytesAreReplaced) {
 }
 
 TEST_F(AtomicFileTest, OverwritesTheFileItReads) {
-  Write(Path("f"), std::string(200000, 'a') + std::string(200000, 'b'));
+  WriteFile(Path("f"), std::string(200000, 'a') + std::string(200000, 'b'));
   auto mapped = MappedFile::Open(Path("f"));
   ASSERT_TRUE(mapped.ok());
   auto tensor = Tensor::FromFile(DType::kUInt8, {200000}, *mapped, 200000, 200000);
@@ -160,11 +142,11 @@ TEST_F(AtomicFileTest, OverwritesTheFileItReads) {
   ASSERT_TRUE(file.ok());
   ASSERT_TRUE(file->Append(*tensor).ok());
   ASSERT_TRUE(file->Commit().ok());
-  EXPECT_EQ(Read(Path("f")), std::string(200000, 'b'));
+  EXPECT_EQ(ReadFile(Path("f")), std::string(200000, 'b'));
 }
 
 TEST_F(AtomicFileTest, SourceThatShrankIsAnError) {
-  Write(Path("source"), std::string(200000, 'a'));
+  WriteFile(Path("source"), std::string(200000, 'a'));
   auto mapped = MappedFile::Open(Path("source"));
   ASSERT_TRUE(mapped.ok());
   auto tensor = Tensor::FromFile(DType::kUInt8, {200000}, *mapped, 0, 200000);
@@ -180,8 +162,8 @@ TEST_F(AtomicFileTest, SourceThatShrankIsAnError) {
 // Written in place, with other bytes of the same size: what was copied may be a mixture.
 TEST_F(AtomicFileTest, SourceThatChangedIsAnError) {
   for (const size_t size : {size_t{16}, size_t{200000}}) {  // read by us, and by the kernel
-    Write(Path("f"), "old");
-    Write(Path("source"), std::string(size, 'a'));
+    WriteFile(Path("f"), "old");
+    WriteFile(Path("source"), std::string(size, 'a'));
     fs::last_write_time(Path("source"), fs::file_time_type::clock::now() - std::chrono::hours(1));
     auto mapped = MappedFile::Open(Path("source"));
     ASSERT_TRUE(mapped.ok());
@@ -190,11 +172,11 @@ TEST_F(AtomicFileTest, SourceThatChangedIsAnError) {
     auto file = AtomicFile::Create(Path("f"));
     ASSERT_TRUE(file.ok());
     ASSERT_TRUE(file->Append(*tensor).ok());
-    Write(Path("source"), std::string(size, 'b'));
+    WriteFile(Path("source"), std::string(size, 'b'));
     const absl::Status status = file->Commit();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
     EXPECT_NE(std::string(status.message()).find("source' changed"), std::string::npos) << status;
-    EXPECT_EQ(Read(Path("f")), "old");
+    EXPECT_EQ(ReadFile(Path("f")), "old");
   }
 }
 
@@ -211,8 +193,8 @@ TEST_F(AtomicFileTest, WhatCannotBeWritten) {
     std::string message;
   } kCases[] = {
       {Path("none/f"), absl::StatusCode::kUnavailable, "No such file or directory"},
-      {dir_, absl::StatusCode::kInvalidArgument, "not a regular file"},
-      {dir_ + "/", absl::StatusCode::kInvalidArgument, "not a regular file"},
+      {folder_.string(), absl::StatusCode::kInvalidArgument, "not a regular file"},
+      {folder_.string() + "/", absl::StatusCode::kInvalidArgument, "not a regular file"},
       {"/dev/null", absl::StatusCode::kInvalidArgument, "not a regular file"},
       {"", absl::StatusCode::kInvalidArgument, "names no file"},
   };
@@ -242,14 +224,14 @@ TEST_F(AtomicFileTest, DiskFull) {
 }
 
 TEST_F(AtomicFileTest, LinkStays) {
-  Write(Path("real"), "old");
+  WriteFile(Path("real"), "old");
   fs::create_symlink("real", Path("link"));
   auto file = AtomicFile::Create(Path("link"));
   ASSERT_TRUE(file.ok());
   ASSERT_TRUE(file->Append("new").ok());
   ASSERT_TRUE(file->Commit().ok());
   EXPECT_TRUE(fs::is_symlink(Path("link")));
-  EXPECT_EQ(Read(Path("real")), "new");
+  EXPECT_EQ(ReadFile(Path("real")), "new");
 }
 
 TEST_F(AtomicFileTest, LeftoversOfTheDeadAreRemoved) {
@@ -262,7 +244,7 @@ TEST_F(AtomicFileTest, LeftoversOfTheDeadAreRemoved) {
   int result;
   ASSERT_EQ(::waitpid(child, &result, 0), child);
   ASSERT_EQ(result, 0);
-  Write(Path(".f.x2ir-notes"), "not ours");
+  WriteFile(Path(".f.x2ir-notes"), "not ours");
   ASSERT_EQ(NumFiles(), 2);
   auto living = AtomicFile::Create(Path("f"));
   ASSERT_TRUE(living.ok());
@@ -274,7 +256,7 @@ TEST_F(AtomicFileTest, LeftoversOfTheDeadAreRemoved) {
   ASSERT_TRUE(second->Append("second").ok());
   ASSERT_TRUE(second->Commit().ok());
   ASSERT_TRUE(living->Commit().ok());
-  EXPECT_EQ(Read(Path("f")), "first");
+  EXPECT_EQ(ReadFile(Path("f")), "first");
   EXPECT_EQ(NumFiles(), 2);
 }
 
@@ -289,7 +271,7 @@ TEST_F(AtomicFileTest, InterruptedProgramsLeaveNothing) {
       auto folder = AtomicFolder::Create(Path("p"));
       if (!file.ok() || !folder.ok() || !folder->MakeFolder(folder->path() + "/d").ok()) ::_exit(1);
       folder->AddFile(folder->path() + "/d/whole");
-      Write(folder->path() + "/d/whole", "whole");
+      WriteFile(folder->path() + "/d/whole", "whole");
       auto inside = AtomicFile::Create(folder->path() + "/d/half");
       ::raise(signal);
       ::_exit(2);
@@ -305,7 +287,7 @@ TEST_F(AtomicFileTest, FoldersAppearWhole) {
   const pid_t child = ::fork();
   if (child == 0) {
     auto folder = AtomicFolder::Create(Path("p"));
-    if (folder.ok()) Write(folder->path() + "/half", "half");
+    if (folder.ok()) WriteFile(folder->path() + "/half", "half");
     ::_exit(folder.ok() ? 0 : 1);  // as if it was killed
   }
   int result;
@@ -320,9 +302,9 @@ TEST_F(AtomicFileTest, FoldersAppearWhole) {
   EXPECT_TRUE(fs::is_empty(Path("")));
   auto folder = AtomicFolder::Create(Path("p"));
   ASSERT_TRUE(folder.ok());
-  Write(folder->path() + "/whole", "whole");
+  WriteFile(folder->path() + "/whole", "whole");
   ASSERT_TRUE(folder->Commit().ok());
-  EXPECT_EQ(Read(Path("p/whole")), "whole");
+  EXPECT_EQ(ReadFile(Path("p/whole")), "whole");
   EXPECT_EQ(std::distance(fs::directory_iterator(Path("")), fs::directory_iterator()), 1);
 }
 
@@ -335,7 +317,7 @@ TEST_F(AtomicFileTest, LongNames) {
 }
 
 TEST_F(AtomicFileTest, GroupCommitsAllOrNothing) {
-  Write(Path("old"), "old");
+  WriteFile(Path("old"), "old");
   auto make = [&](const std::string& name) {
     auto file = AtomicFile::Create(Path(name));
     EXPECT_TRUE(file.ok() && file->Append("new").ok());
@@ -349,18 +331,18 @@ TEST_F(AtomicFileTest, GroupCommitsAllOrNothing) {
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
     EXPECT_NE(std::string(status.message()).find("blocked"), std::string::npos) << status;
   }
-  EXPECT_EQ(Read(Path("old")), "old");
+  EXPECT_EQ(ReadFile(Path("old")), "old");
   EXPECT_FALSE(fs::exists(Path("fresh")));
   EXPECT_EQ(NumFiles(), 2);
   {
     // The same when it is the first: all that there was comes back.
-    Write(Path("last"), "last");
+    WriteFile(Path("last"), "last");
     auto a = make("old"), b = make("blocked2"), c = make("last");
     fs::create_directory(Path("blocked2"));
     AtomicFile* const files[] = {&*a, &*b, &*c};
     EXPECT_EQ(AtomicFile::CommitAll(files).code(), absl::StatusCode::kUnavailable);
-    EXPECT_EQ(Read(Path("old")), "old");
-    EXPECT_EQ(Read(Path("last")), "last");
+    EXPECT_EQ(ReadFile(Path("old")), "old");
+    EXPECT_EQ(ReadFile(Path("last")), "last");
     fs::remove(Path("blocked2"));
     fs::remove(Path("last"));
   }
@@ -371,8 +353,8 @@ TEST_F(AtomicFileTest, GroupCommitsAllOrNothing) {
     const absl::Status status = AtomicFile::CommitAll(files);
     EXPECT_TRUE(status.ok()) << status;
   }
-  EXPECT_EQ(Read(Path("old")), "new");
-  EXPECT_EQ(Read(Path("fresh")), "new");
+  EXPECT_EQ(ReadFile(Path("old")), "new");
+  EXPECT_EQ(ReadFile(Path("fresh")), "new");
   EXPECT_EQ(NumFiles(), 3);
 }
 

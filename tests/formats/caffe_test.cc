@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/caffe_files_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
@@ -24,19 +25,8 @@ namespace {
 using namespace caffe_files;
 using ::testing::HasSubstr;
 
-class CaffeFiles : public ::testing::Test {
+class CaffeFiles : public TempDirTest {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              StrCat("x2ir_caffe_", ::testing::UnitTest::GetInstance()->random_seed(), "_",
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Put(const std::string& name, const std::string& bytes) {
-    WriteFile(folder_ / name, bytes);
-    return (folder_ / name).string();
-  }
   // The results on an image, "; " between; or the error.
   std::string Results(const std::string& path, const Tensor& x, FormatOptions options = {}) {
     const absl::StatusOr<Model> model = Import(path, {.format_options = std::move(options)});
@@ -49,7 +39,6 @@ class CaffeFiles : public ::testing::Test {
     }
     return text;
   }
-  std::filesystem::path folder_;
 };
 
 // Windows of 2 x 2: the sums of their diagonals, and 0.5; less than nothing is nothing.

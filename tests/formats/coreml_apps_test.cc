@@ -1,8 +1,6 @@
 // Core ML's models as apps want them: images, labels, deployment targets, metadata. What is written
 // is decoded by the table of fields (coreml_proto_util.h) and compared with what coremltools writes
 // for ImageType and ClassifierConfig.
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/back_util.h"
 #include "tests/core/convert_util.h"
-#include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/coreml_proto_util.h"
 #include "tests/optimizer/transpose_util.h"
 #include "x2ir/core/convert.h"
@@ -27,7 +25,6 @@
 namespace x2ir {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
 using testing_util::DecodeCoreml;
@@ -277,19 +274,11 @@ TEST(CoremlImages, WhatIsNoImage) {
 
 // --- Classifiers ---------------------------------------------------------------------------------
 
-class CoremlLabels : public ::testing::Test {
+class CoremlLabels : public TempDirTest {
  protected:
-  void SetUp() override {
-    folder_ = (fs::temp_directory_path() / "x2ir_labels_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   std::string Put(std::string_view lines, const std::string& name = "labels.txt") {
-    const std::string path = StrCat(folder_, "/", name);
-    WriteFile(path, lines);
-    return path;
+    return TempDirTest::Put(name, lines);
   }
-  std::string folder_;
 };
 
 json LabelFeatures(const std::string& label, const std::string& dictionary, bool ints = false) {
@@ -438,7 +427,7 @@ TEST_F(CoremlLabels, FilesThatAreNone) {
     const Package package = Written(kSoftmax, {{"labels", Put(lines)}});
     EXPECT_THAT(std::string(package.status.message()), HasSubstr(problem));
   }
-  const Package package = Written(kSoftmax, {{"labels", folder_ + "/nowhere.txt"}});
+  const Package package = Written(kSoftmax, {{"labels", Path("nowhere.txt")}});
   EXPECT_THAT(std::string(package.status.message()), HasSubstr("nowhere.txt"));
 }
 

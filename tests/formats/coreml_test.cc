@@ -2,7 +2,6 @@
 // and bytes that are wrong.
 #include "x2ir/formats/coreml/coreml.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/builder/nested.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
@@ -56,21 +56,7 @@ TEST(Coreml, ProgramsGiveWhatTheyGave) {
   }
 }
 
-class CoremlFiles : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = (fs::temp_directory_path() / "x2ir_coreml_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string Put(const std::string& name, std::string_view bytes) {
-    const fs::path path = fs::path(folder_) / name;
-    fs::create_directories(path.parent_path());
-    WriteFile(path.string(), bytes);
-    return path.string();
-  }
-  std::string folder_;
-};
+using CoremlFiles = TempDirTest;
 
 TEST_F(CoremlFiles, WhatIsWrittenIsReadAgain) {
   for (const char* name : {"gen_deconv.mlmodel", "gen_fn_reduce.mlmodel", "gen_mil_cnn.mlpackage",
@@ -78,7 +64,7 @@ TEST_F(CoremlFiles, WhatIsWrittenIsReadAgain) {
     for (const bool half : {false, true}) {
       absl::StatusOr<Model> model = Import(kData + name);
       ASSERT_TRUE(model.ok()) << model.status();
-      const std::string path = folder_ + "/" + name + (half ? "16" : "") + ".mlpackage";
+      const std::string path = Path(StrCat(name, half ? "16" : "", ".mlpackage"));
       ExportOptions options;
       if (half) options.format_options = {{"float16", true}};
       const absl::Status written = Export(*std::move(model), path, options);
@@ -101,7 +87,7 @@ TEST_F(CoremlFiles, WhatMlProgramsCannotSay) {
     Model model;
     const Type type = Type::Tensor(DType::kFloat32, Shape::FromInts(dims));
     model.graph->AddOutput(model.graph->AddInput("x", type));
-    const std::string path = folder_ + "/refused.mlpackage";
+    const std::string path = Path("refused.mlpackage");
     const absl::Status written = Export(std::move(model), path);
     EXPECT_THAT(std::string(written.message()), testing::HasSubstr(problem));
     EXPECT_FALSE(fs::exists(path));
@@ -121,7 +107,7 @@ TEST_F(CoremlFiles, LoopsOfRoundsOnly) {
   ASSERT_TRUE(last.ok()) << last.status();
   model.graph->AddOutput((*last)[0]);
   for (Node* node : b.made()) model.graph->NameValues(node, "v");
-  const std::string path = folder_ + "/rounds.mlpackage";
+  const std::string path = Path("rounds.mlpackage");
   const absl::Status written = Export(std::move(model), path);
   ASSERT_TRUE(written.ok()) << written;
   const absl::StatusOr<Model> read = Import(path);

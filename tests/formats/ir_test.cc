@@ -3,13 +3,11 @@
 #include "x2ir/formats/ir/ir.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <bit>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -21,6 +19,7 @@
 #include "absl/strings/escaping.h"
 #include "tests/core/host_util.h"
 #include "tests/core/shared_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -31,19 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own for each test, removed at its end.
-class IrTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = StrCat(::testing::TempDir(), "/x2ir_ir_", ::getpid(), "_",
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name(), "/");
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string Path(std::string_view name) const { return StrCat(folder_, name); }
-
-  std::string folder_;
-};
+using IrTest = TempDirTest;
 
 std::string Replaced(std::string text, std::string_view from, std::string_view to) {
   const size_t at = text.find(from);

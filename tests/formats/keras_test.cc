@@ -2,12 +2,12 @@
 // with broken files.
 #include "x2ir/formats/keras/keras.h"
 
-#include <filesystem>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/tfjs/tfjs.h"
@@ -20,20 +20,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Keras : public ::testing::Test {
+class Keras : public TempDirTest {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              StrCat("x2ir_keras_", ::testing::UnitTest::GetInstance()->random_seed(), "_",
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_ / "net");
+  std::string Put(const std::string& name, const std::string& bytes) const {
+    return TempDirTest::Put("net/" + name, bytes);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Put(const std::string& name, const std::string& bytes) {
-    WriteFile(folder_ / "net" / name, bytes);
-    return (folder_ / "net" / name).string();
-  }
-  std::filesystem::path folder_;
 };
 
 std::string DataFile(const std::string& name) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/formats/ir/ir.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/index.h"
@@ -24,21 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using External = OnnxWriteOptions::External;
 
-class LargeFiles : public testing::Test {
+class LargeFiles : public TempDirTest {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "x2ir_large_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-
-  void WriteText(const std::string& name, std::string_view text) {
-    fs::create_directories(fs::path(Path(name)).parent_path());
-    std::ofstream(Path(name), std::ios::binary) << text;
-  }
-
   // A file of that size with `text` at its end.
   void WriteWithHole(const std::string& name, uint64_t size, std::string_view text) {
     std::ofstream(Path(name), std::ios::binary).flush();
@@ -55,8 +43,6 @@ class LargeFiles : public testing::Test {
     EXPECT_TRUE(tensor.ok()) << tensor.status();
     return *tensor;
   }
-
-  fs::path folder_;
 };
 
 std::string TextOf(const Tensor& tensor) {
@@ -119,8 +105,8 @@ TEST_F(LargeFiles, ExternalDataInSeveralFiles) {
 }
 
 TEST_F(LargeFiles, ReferencesStayWhereTheyAre) {
-  WriteText("sub/w.bin", std::string(100, '-') + std::string(5000, 'w'));
-  WriteText("elsewhere/v.bin", std::string(5000, 'v'));
+  Put("sub/w.bin", std::string(100, '-') + std::string(5000, 'w'));
+  Put("elsewhere/v.bin", std::string(5000, 'v'));
   fs::create_directories(Path("models"));
   const Model model = WithConstants(
       {{"w", FromFile("sub/w.bin", 100, 5000)}, {"m", Bytes(4000, 'm')}, {"s", Bytes(10, 's')}});
@@ -145,7 +131,7 @@ TEST_F(LargeFiles, ReferencesStayWhereTheyAre) {
   // A file that is no longer what was mapped has no name, so its bytes are copied.
   const Model gone = WithConstants({{"v", FromFile("elsewhere/v.bin", 0, 5000)}});
   fs::remove(Path("elsewhere/v.bin"));
-  WriteText("elsewhere/v.bin", std::string(5000, '?'));
+  Put("elsewhere/v.bin", std::string(5000, '?'));
   ASSERT_TRUE(WriteOnnx(gone, Path("gone.onnx"), {.external = External::kReference}).ok());
   ExpectSame(gone, Path("gone.onnx"));
 }
@@ -192,7 +178,7 @@ TEST_F(LargeFiles, WeightsWithAnIndex) {
     "graph": {"name": "g", "inputs": [], "outputs": [["a", "uint8[100]"], ["b", "uint8[100]"]],
       "constants": [{"name": "a", "type": "uint8[100]"}, {"name": "b", "type": "uint8[100]"}],
       "nodes": []}})";
-  WriteText("net.json", kGraph);
+  Put("net.json", kGraph);
   const struct {
     const char* index;
     const char* error;  // empty: it is read
@@ -213,7 +199,7 @@ TEST_F(LargeFiles, WeightsWithAnIndex) {
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.index);
-    WriteText("w/model.safetensors.index.json", row.index);
+    Put("w/model.safetensors.index.json", row.index);
     const auto model = ReadIr(Path("net.json"));
     EXPECT_EQ(model.ok(), *row.error == '\0') << model.status();
     if (model.ok()) {

@@ -1,12 +1,11 @@
 // Symbols of MXNet and their parameters, of all ages, and what is wrong with broken ones.
 #include "x2ir/formats/mxnet/mxnet.h"
 
-#include <filesystem>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/symbol_files_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
@@ -23,21 +22,7 @@ namespace {
 using namespace symbol_files;
 using ::testing::HasSubstr;
 
-class Mxnet : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              StrCat("x2ir_mxnet_", ::testing::UnitTest::GetInstance()->random_seed(), "_",
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Put(const std::string& name, const std::string& bytes) {
-    WriteFile(folder_ / name, bytes);
-    return (folder_ / name).string();
-  }
-  std::filesystem::path folder_;
-};
+using Mxnet = TempDirTest;
 
 absl::StatusOr<std::vector<NamedTensor>> ReadList(const std::string& bytes) {
   return ReadNdarrayList(Blob::InMemory(

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/symbol_files_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
@@ -21,22 +22,7 @@ namespace {
 using namespace symbol_files;
 using ::testing::HasSubstr;
 
-class Nnvm : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              StrCat("x2ir_nnvm_", ::testing::UnitTest::GetInstance()->random_seed(), "_",
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string Put(const std::string& name, const std::string& bytes) {
-    WriteFile(folder_ / name, bytes);
-    return Path(name);
-  }
-  std::filesystem::path folder_;
-};
+using Nnvm = TempDirTest;
 
 std::string Dense(const std::string& attrs) {
   return SymbolJson(

@@ -2,24 +2,20 @@
 #include "x2ir/formats/npy/npy.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
 
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
 
-std::string TempPath(std::string_view name) {
-  return StrCat(::testing::TempDir(), "/x2ir_npy_", ::getpid(), "_", name, ".npy");
-}
+using NpyTest = TempDirTest;
 
 std::string FileOf(int version, std::string_view dict, std::string_view data) {
   std::string bytes = "\x93NUMPY";
@@ -37,7 +33,7 @@ std::string Dict(std::string_view descr, std::string_view shape, bool fortran = 
 
 using namespace std::string_literals;  // NOLINT: strings with NULs
 
-TEST(NpyTest, ReadsWhatNumpyWrites) {
+TEST_F(NpyTest, ReadsWhatNumpyWrites) {
   const struct {
     std::string bytes;
     Tensor want;
@@ -68,18 +64,17 @@ TEST(NpyTest, ReadsWhatNumpyWrites) {
       {FileOf(1, "{\"shape\":(2L,1L),\"fortran_order\":False,\"descr\":\"u1\"}", "\1\2"),
        Tensor::Of<uint8_t>({2, 1}, {1, 2})},
   };
-  const std::string path = TempPath("read");
+  const std::string path = Path("read.npy");
   for (const auto& row : kRows) {
     WriteFile(path, row.bytes);
     const auto got = ReadNpy(path);
     ASSERT_TRUE(got.ok()) << got.status() << row.bytes;
     EXPECT_EQ(*got, row.want) << row.bytes;
   }
-  std::filesystem::remove(path);
 }
 
-TEST(NpyTest, RoundTrips) {
-  const std::string path = TempPath("round");
+TEST_F(NpyTest, RoundTrips) {
+  const std::string path = Path("round.npy");
   for (int number = 1; number < kNumDTypes; ++number) {
     const DType dtype = static_cast<DType>(number);
     if (dtype == DType::kString) continue;
@@ -111,10 +106,9 @@ TEST(NpyTest, RoundTrips) {
   }
   EXPECT_EQ(WriteNpy(path, Tensor::Strings({1}, {"a\0"s})).code(),
             absl::StatusCode::kFailedPrecondition);
-  std::filesystem::remove(path);
 }
 
-TEST(NpyTest, BrokenFilesAreErrors) {
+TEST_F(NpyTest, BrokenFilesAreErrors) {
   using absl::StatusCode;
   const struct {
     std::string bytes;
@@ -160,7 +154,7 @@ TEST(NpyTest, BrokenFilesAreErrors) {
       {FileOf(1, Dict("<U1", "(1,)"), "\0\0\x11\0"s), StatusCode::kDataLoss,
        "not a valid character"},
   };
-  const std::string path = TempPath("broken");
+  const std::string path = Path("broken.npy");
   for (const auto& row : kRows) {
     WriteFile(path, row.bytes);
     const absl::Status status = ReadNpy(path).status();
@@ -175,7 +169,6 @@ TEST(NpyTest, BrokenFilesAreErrors) {
     WriteFile(path, bad.substr(0, random() % 4 == 0 ? random() % bad.size() : bad.size()));
     (void)ReadNpy(path);
   }
-  std::filesystem::remove(path);
 }
 
 }  // namespace

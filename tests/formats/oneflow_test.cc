@@ -2,7 +2,6 @@
 // are made here, from the description of the formats.
 #include "x2ir/formats/oneflow/oneflow.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
@@ -14,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/formats/wire.h"
@@ -26,20 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class OneflowFiles : public ::testing::Test {
+class OneflowFiles : public TempDirTest {
  protected:
-  void SetUp() override {
-    folder_ = (fs::temp_directory_path() / "x2ir_oneflow_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string Put(const std::string& name, std::string_view bytes) {
-    const fs::path path = fs::path(folder_) / name;
-    fs::create_directories(path.parent_path());
-    WriteFile(path.string(), bytes);
-    return path.string();
-  }
   // "error: ..." or the graph as text.
   static std::string Read(const std::string& path, std::string job = "") {
     ImportOptions options;
@@ -47,7 +35,6 @@ class OneflowFiles : public ::testing::Test {
     const absl::StatusOr<Model> model = Import(path, options);
     return model.ok() ? ToText(*model->graph) : "error: " + std::string(model.status().message());
   }
-  std::string folder_;
 };
 
 absl::StatusOr<Model> IrOf(std::string_view text) { return ModelFromText(text, "", 0); }
@@ -78,7 +65,7 @@ TEST_F(OneflowFiles, FolderOrFile) {
   EXPECT_THAT(graph, HasSubstr("graph sum(in: float32[2]) -> (out: float32[2])"));
   EXPECT_THAT(graph, HasSubstr("w = float32[2]{1, 2}"));
   EXPECT_THAT(graph, HasSubstr("out: float32[2] = add(in, w)"));
-  EXPECT_EQ(Read(folder_), graph);
+  EXPECT_EQ(Read(folder_.string()), graph);
   // By its content, whatever it is called.
   EXPECT_EQ(Read(Put("any.txt", SumGraph())), graph);
 }
@@ -105,7 +92,7 @@ TEST_F(OneflowFiles, NamesThatLeadElsewhere) {
   for (const char* name : {"../secret", "..", "/etc", "", "a/b"}) {
     EXPECT_THAT(Read(Put("m/model.mlir", SumGraph(name))), HasSubstr("error")) << name;
   }
-  fs::create_symlink("../secret", folder_ + "/m/w");
+  fs::create_symlink("../secret", Path("m/w"));
   EXPECT_THAT(Read(Put("m/model.mlir", SumGraph())), HasSubstr("outside of the model's folder"));
 }
 
@@ -113,7 +100,7 @@ TEST_F(OneflowFiles, SnapshotElsewhereByOption) {
   const std::string path = Put("m/model.mlir", SumGraph());
   Put("weights/w/out", kTwo);
   const absl::StatusOr<Model> model =
-      Import(path, {.format_options = {{"snapshot", folder_ + "/weights"}}});
+      Import(path, {.format_options = {{"snapshot", Path("weights")}}});
   ASSERT_TRUE(model.ok()) << model.status();
 }
 
@@ -313,17 +300,17 @@ TEST_F(OneflowFiles, JobsThatAreWrong) {
 // --- Writing ------------------------------------------------------------------------------------
 
 TEST_F(OneflowFiles, WritesFoldersBesideTheFile) {
-  const std::string out = folder_ + "/m/model.mlir";
-  fs::create_directory(folder_ + "/m");
+  const std::string out = Path("m/model.mlir");
+  fs::create_directory(Path("m"));
   const auto model = [] {
     return *IrOf(
         "graph g(x: float32[2]) -> (y) {\n  w = float32[2]{1, 2}\n  b = bool[2]{1, 0}\n"
         "  z = where(b, x, w)\n  y = mul(z, w)\n}");
   };
   ASSERT_TRUE(Export(model(), out).ok());
-  EXPECT_EQ(ReadFile(folder_ + "/m/w/out"), kTwo);
-  EXPECT_EQ(ReadFile(folder_ + "/m/w/meta"), kMeta);
-  EXPECT_EQ(ReadFile(folder_ + "/m/b/meta"), "shape {\n  dim: 2\n}\ndata_type: kBool\n");
+  EXPECT_EQ(ReadFile(Path("m/w/out")), kTwo);
+  EXPECT_EQ(ReadFile(Path("m/w/meta")), kMeta);
+  EXPECT_EQ(ReadFile(Path("m/b/meta")), "shape {\n  dim: 2\n}\ndata_type: kBool\n");
   EXPECT_THAT(Read(out), HasSubstr("where(b, x, w)"));
   // Over the same model again, but not over somebody's folders.
   EXPECT_TRUE(Export(model(), out).ok());
@@ -344,7 +331,7 @@ TEST_F(OneflowFiles, WhatNoJobHolds) {
   for (const auto& row : rows) {
     absl::StatusOr<Model> model = IrOf(row.graph);
     ASSERT_TRUE(model.ok()) << model.status();
-    const absl::Status s = Export(*std::move(model), folder_ + "/x.job");
+    const absl::Status s = Export(*std::move(model), Path("x.job"));
     EXPECT_THAT(s.ToString(), HasSubstr(row.error));
     EXPECT_TRUE(fs::is_empty(folder_)) << row.graph;
   }
@@ -360,7 +347,7 @@ TEST_F(OneflowFiles, ManyVariables) {
   absl::StatusOr<Model> model =
       IrOf(StrCat("graph g(x: float32[1]) -> (y299) {\n", constants, lines, "}"));
   ASSERT_TRUE(model.ok()) << model.status();
-  const std::string out = folder_ + "/model.mlir";
+  const std::string out = Path("model.mlir");
   ASSERT_TRUE(Export(*std::move(model), out, {.passes = std::vector<std::string>{}}).ok());
   const absl::StatusOr<Model> again = Import(out);
   ASSERT_TRUE(again.ok()) << again.status();

@@ -16,6 +16,7 @@
 
 #include "tests/core/host_util.h"
 #include "tests/core/shared_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/onnx_proto_util.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -203,22 +204,11 @@ json Normalized(json value) {
   return value;
 }
 
-class OnnxFileTest : public testing::Test {
+class OnnxFileTest : public TempDirTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "/onnx_test_XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    dir_ = pattern;
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    fs::remove_all(dir_, ignored);
-  }
-  std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   size_t NumFiles() const {
-    return std::distance(fs::directory_iterator(dir_), fs::directory_iterator());
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
   }
-  std::string dir_;
 };
 
 // --- Round trips --------------------------------------------------------------------------
@@ -693,7 +683,7 @@ json ExternalModel(const std::string& location, const std::string& offset = "",
 }
 
 TEST_F(OnnxFileTest, ExternalData) {
-  const std::string secret = dir_ + ".secret";
+  const std::string secret = folder_.string() + ".secret";
   WriteFile(secret, "0123456789");
   WriteFile(Path("w.bin"), "0123456789");
   fs::create_directory(Path("sub"));

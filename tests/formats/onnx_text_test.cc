@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/onnx_proto_util.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/formats/onnx/onnx.h"
@@ -63,21 +64,7 @@ std::string ErrorOf(const std::string& format, const std::string& text) {
   return std::string(model.status().message());
 }
 
-class OnnxTextFileTest : public ::testing::Test {
- protected:
-  OnnxTextFileTest() {
-    dir_ =
-        fs::path(::testing::TempDir()) /
-        StrCat("x2ir_onnx_text_", ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(dir_);
-    fs::create_directories(dir_);
-  }
-  ~OnnxTextFileTest() override { fs::remove_all(dir_); }
-  std::string Path(const std::string& name) const { return (dir_ / name).string(); }
-
- private:
-  fs::path dir_;
-};
+using OnnxTextFileTest = TempDirTest;
 
 // --- The table ------------------------------------------------------------------------------
 

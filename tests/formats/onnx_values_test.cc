@@ -1,11 +1,10 @@
 // SequenceProto and OptionalProto files, bytes written by hand.
-#include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/formats/onnx/onnx.h"
 
 namespace x2ir {
@@ -28,10 +27,8 @@ std::string Text(const OnnxValue& value) {
 }
 
 std::string Read(const std::string& bytes, std::string_view type) {
-  const std::string path = testing::TempDir() + "/onnx_value_" + std::to_string(getpid()) + ".pb";
-  std::ofstream(path, std::ios::binary) << bytes;
-  const auto value = ReadOnnxValue(path, *Type::Parse(type));
-  std::remove(path.c_str());
+  const TempDir dir;
+  const auto value = ReadOnnxValue(dir.Put("value.pb", bytes), *Type::Parse(type));
   return value.ok() ? Text(*value) : "error";
 }
 

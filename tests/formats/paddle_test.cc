@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/paddle_proto_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
@@ -19,23 +19,9 @@ namespace {
 using namespace paddle_proto;  // NOLINT: the fields of programs
 using ::testing::HasSubstr;
 
-// A folder of its own for each test.
-class PaddleFiles : public ::testing::Test {
+class PaddleFiles : public TempDirTest {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string Put(const std::string& name, std::string_view bytes) {
-    WriteFile(folder_ / name, bytes);
-    return (folder_ / name).string();
-  }
   std::string folder() const { return folder_.string(); }
-
-  std::filesystem::path folder_;
 };
 
 // The result for x = [[1, 1], [-9, 1]]; or what went wrong.

@@ -2,11 +2,9 @@
 #include "x2ir/formats/safetensors/safetensors.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -14,14 +12,13 @@
 
 #include "tests/core/host_util.h"
 #include "tests/core/shared_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
 
-std::string TempPath(std::string_view name) {
-  return StrCat(::testing::TempDir(), "/x2ir_safetensors_", ::getpid(), "_", name);
-}
+using SafetensorsTest = TempDirTest;
 
 std::string FileOf(std::string_view header, std::string_view data) {
   uint64_t size = header.size();
@@ -37,7 +34,7 @@ Tensor Counting(DType dtype, std::vector<int64_t> dims) {
   return t;
 }
 
-TEST(SafetensorsTest, EveryElementTypeComesBack) {
+TEST_F(SafetensorsTest, EveryElementTypeComesBack) {
   std::vector<NamedTensor> tensors;
   for (int number = 1; number < kNumDTypes; ++number) {
     const DType dtype = static_cast<DType>(number);
@@ -49,7 +46,7 @@ TEST(SafetensorsTest, EveryElementTypeComesBack) {
     }
   }
   const SafetensorsMetadata metadata = {{"a", "1"}, {"note", "\xc3\xa4\n\"x\""}};
-  const std::string path = TempPath("all");
+  const std::string path = Path("all");
   ASSERT_TRUE(WriteSafetensors(path, tensors, metadata).ok());
   const absl::StatusOr<Safetensors> file = ReadSafetensors(path);
   ASSERT_TRUE(file.ok()) << file.status();
@@ -91,19 +88,17 @@ TEST(SafetensorsTest, EveryElementTypeComesBack) {
   EXPECT_EQ(header["float4e2m1 2,3"]["dtype"], "U8");
   EXPECT_EQ(header["float8e4m3fn 3"]["dtype"], "F8_E4M3");
   EXPECT_EQ(header["complex64 3"]["dtype"], "C64");
-  std::filesystem::remove(path);
 }
 
-TEST(SafetensorsTest, NoTensorsIsAFile) {
-  const std::string path = TempPath("none");
+TEST_F(SafetensorsTest, NoTensorsIsAFile) {
+  const std::string path = Path("none");
   ASSERT_TRUE(WriteSafetensors(path, {}).ok());
   const auto file = ReadSafetensors(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_TRUE(file->tensors.empty());
-  std::filesystem::remove(path);
 }
 
-TEST(SafetensorsTest, RefusesToWriteWhatTheFormatCannotHold) {
+TEST_F(SafetensorsTest, RefusesToWriteWhatTheFormatCannotHold) {
   const Tensor x = Tensor::Scalar(1.0f);
   const struct {
     std::vector<NamedTensor> tensors;
@@ -119,7 +114,7 @@ TEST(SafetensorsTest, RefusesToWriteWhatTheFormatCannotHold) {
       {{{"a", x}}, {{"k", "1"}, {"k", "2"}}, "metadata 'k' occurs twice"},
       {{{"a", x}}, {{"k", "\xff"}}, "is not UTF-8"},
   };
-  const std::string path = TempPath("refused");
+  const std::string path = Path("refused");
   for (const auto& row : kRows) {
     const absl::Status status = WriteSafetensors(path, row.tensors, row.metadata);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -128,7 +123,7 @@ TEST(SafetensorsTest, RefusesToWriteWhatTheFormatCannotHold) {
   }
 }
 
-TEST(SafetensorsTest, BrokenFilesAreErrors) {
+TEST_F(SafetensorsTest, BrokenFilesAreErrors) {
   const auto entry = [](std::string_view name, std::string_view dtype, std::string_view shape,
                         std::string_view offsets) {
     return StrCat("\"", name, "\":{\"dtype\":\"", dtype, "\",\"shape\":[", shape,
@@ -200,7 +195,7 @@ TEST(SafetensorsTest, BrokenFilesAreErrors) {
               data),
        ""},
   };
-  const std::string path = TempPath("broken");
+  const std::string path = Path("broken");
   for (const auto& row : kRows) {
     WriteFile(path, row.bytes);
     const absl::Status status = ReadSafetensors(path).status();
@@ -210,12 +205,11 @@ TEST(SafetensorsTest, BrokenFilesAreErrors) {
       EXPECT_NE(std::string(status.message()).find(path), std::string::npos) << status;
     }
   }
-  std::filesystem::remove(path);
-  EXPECT_EQ(ReadSafetensors(path).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadSafetensors(Path("missing")).status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST(SafetensorsTest, TruncatedAndFlippedFilesDoNotCrash) {
-  const std::string path = TempPath("flipped");
+TEST_F(SafetensorsTest, TruncatedAndFlippedFilesDoNotCrash) {
+  const std::string path = Path("flipped");
   ASSERT_TRUE(WriteSafetensors(path, {{{"a", Counting(DType::kFloat32, {3})},
                                        {"b", Counting(DType::kInt4, {5})}}})
                   .ok());
@@ -233,11 +227,10 @@ TEST(SafetensorsTest, TruncatedAndFlippedFilesDoNotCrash) {
       for (const NamedTensor& t : file->tensors) (void)(t.tensor == t.tensor);
     }
   }
-  std::filesystem::remove(path);
 }
 
 // Files that another program wrote.
-TEST(SafetensorsTest, ReadsTheSamplesAndWritesThemBack) {
+TEST_F(SafetensorsTest, ReadsTheSamplesAndWritesThemBack) {
   const std::filesystem::path models = Shared("models");
   if (models.empty()) GTEST_SKIP() << kNotShared;
   int files = 0;
@@ -248,7 +241,7 @@ TEST(SafetensorsTest, ReadsTheSamplesAndWritesThemBack) {
     const auto file = ReadSafetensors(sample);
     ASSERT_TRUE(file.ok()) << file.status();
     EXPECT_GE(file->tensors.size(), 2u);
-    const std::string path = TempPath("copy");
+    const std::string path = Path("copy");
     ASSERT_TRUE(WriteSafetensors(path, file->tensors, file->metadata).ok());
     const auto copy = ReadSafetensors(path);
     ASSERT_TRUE(copy.ok()) << copy.status();
@@ -258,7 +251,6 @@ TEST(SafetensorsTest, ReadsTheSamplesAndWritesThemBack) {
         EXPECT_TRUE(got.name != want.name || got.tensor == want.tensor) << got.name;
       }
     }
-    std::filesystem::remove(path);
   }
   EXPECT_GT(files, 0);
 }

@@ -1,7 +1,6 @@
 // Files that a model names: every format opens them by one rule (Source::OpenBeside). Each format
 // has a model that names one file; the names are good and bad ones.
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -12,6 +11,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/caffe_files_util.h"
 #include "tests/formats/coreml_proto_util.h"
 #include "tests/formats/onnx_proto_util.h"
@@ -157,19 +157,8 @@ std::vector<Kind> Kinds(const fs::path& folder) {
   };
 }
 
-class SideFiles : public ::testing::Test {
+class SideFiles : public TempDirTest {
  protected:
-  void SetUp() override {
-    std::string folder = (fs::temp_directory_path() / "x2ir_side_files_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    root_ = folder;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  void Put(const fs::path& path, const std::string& bytes) {
-    fs::create_directories(path.parent_path());
-    WriteFile(path, bytes);
-  }
   // OK, or the error of reading.
   static absl::Status Read(const Kind& kind, const fs::path& path, bool outside = false) {
     ImportOptions options;
@@ -177,7 +166,6 @@ class SideFiles : public ::testing::Test {
     if (outside) options.format_options = {{"allow_outside", true}};
     return Import(path, options).status();
   }
-  fs::path root_;
 };
 
 TEST_F(SideFiles, NamesOfAllKinds) {
@@ -185,9 +173,9 @@ TEST_F(SideFiles, NamesOfAllKinds) {
     std::string name, message;  // "": it is read
     bool outside = false;       // whether it is read where that is allowed
   };
-  for (const Kind& kind : Kinds(root_)) {
+  for (const Kind& kind : Kinds(folder_)) {
     SCOPED_TRACE(kind.format);
-    const fs::path top = root_ / kind.format, folder = top / "models";
+    const fs::path top = folder_ / kind.format, folder = top / "models";
     Put(folder / ("w.bin" + kind.inside), kind.content);
     Put(folder / ("sub/w.bin" + kind.inside), kind.content);
     Put(top / ("secret" + kind.inside), kind.content);
@@ -241,9 +229,9 @@ TEST_F(SideFiles, NamesOfAllKinds) {
 
 // Caches of models consist of links to where the files really are.
 TEST_F(SideFiles, ModelsThatAreLinks) {
-  for (const Kind& kind : Kinds(root_)) {
+  for (const Kind& kind : Kinds(folder_)) {
     SCOPED_TRACE(kind.format);
-    const fs::path top = root_ / kind.format, folder = top / "models";
+    const fs::path top = folder_ / kind.format, folder = top / "models";
     Put(top / "store/1", kind.bytes("w.bin"));
     Put(top / ("store/2" + kind.inside), kind.content);
     fs::create_directories(folder);
@@ -256,7 +244,7 @@ TEST_F(SideFiles, ModelsThatAreLinks) {
 
 // In memory, the one who has the bytes says what is in the files; no path is looked at.
 TEST_F(SideFiles, InMemory) {
-  for (const Kind& kind : Kinds(root_)) {
+  for (const Kind& kind : Kinds(folder_)) {
     SCOPED_TRACE(kind.format);
     for (const bool known : {true, false}) {
       std::vector<std::string> asked;
@@ -283,7 +271,7 @@ TEST_F(SideFiles, AllFormatsAreHere) {
   // The names of a SavedModel's files are fixed (tf_saved_model_test.cc); the others share their
   // reader with one above.
   std::vector<std::string> known = {"tensorflow", "textproto", "onnxtxt", "oneflow_job"};
-  for (const Kind& kind : Kinds(root_)) known.push_back(kind.format);
+  for (const Kind& kind : Kinds(folder_)) known.push_back(kind.format);
   for (const Format* format : AllFormats()) {
     if (!format->names_files) continue;
     EXPECT_THAT(known, testing::Contains(format->name));

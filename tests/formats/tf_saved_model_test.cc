@@ -1,10 +1,10 @@
 // SavedModels and their checkpoints, made byte by byte.
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/tf_proto_util.h"
 #include "x2ir/formats/tensorflow/checkpoint_internal.h"
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"
@@ -26,23 +26,12 @@ std::string StringsOf(std::string_view name, const std::vector<std::string>& str
   return NodeDef(name, "Const", {}, {{"dtype", TypeAttr(kString)}, {"value", TensorAttr(tensor)}});
 }
 
-class SavedModelTest : public testing::Test {
+class SavedModelTest : public TempDirTest {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/x2ir_saved_model_XXXXXX";
-    folder_ = mkdtemp(name);
-    fs::create_directories(folder_ / "variables");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  void Write(const std::string& name, const std::string& bytes) {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
   void WriteFiles(const CheckpointFiles& files) {
-    Write("variables/variables.index", files.index);
+    Put("variables/variables.index", files.index);
     for (size_t i = 0; i < files.data.size(); ++i) {
-      Write(StrCat("variables/variables.data-0000", i, "-of-0000", files.data.size()),
-            files.data[i]);
+      Put(StrCat("variables/variables.data-0000", i, "-of-0000", files.data.size()), files.data[i]);
     }
   }
   void WriteVariables(std::vector<Variable> variables) {
@@ -62,19 +51,18 @@ class SavedModelTest : public testing::Test {
                        const std::vector<int64_t>& dims = {2}, const Attrs& more = {}) {
     Attrs attrs = {{"dtype", TypeAttr(type)}, {"shape", ShapeAttr(dims)}};
     attrs.insert(attrs.end(), more.begin(), more.end());
-    Write("saved_model.pb", SavedModel(GraphDef({NodeDef("v", "VarHandleOp", {}, attrs),
-                                                 NodeDef("read", "ReadVariableOp", {"v"})}),
-                                       "s", {}, {{"y", "read:0", type, dims}}));
+    Put("saved_model.pb", SavedModel(GraphDef({NodeDef("v", "VarHandleOp", {}, attrs),
+                                               NodeDef("read", "ReadVariableOp", {"v"})}),
+                                     "s", {}, {{"y", "read:0", type, dims}}));
     WriteFiles(files);
     return Load();
   }
 
-  fs::path folder_;
   bool allow_outside_ = false;
 };
 
 TEST_F(SavedModelTest, SignatureAndVariables) {
-  Write("saved_model.pb", SavedSum());
+  Put("saved_model.pb", SavedSum());
   const std::string key = "layer/kernel/.ATTRIBUTES/VARIABLE_VALUE";
   const Variable kernel{key, kFloat, {2}, Float(3) + Float(4)};
   WriteVariables(
@@ -100,14 +88,14 @@ TEST_F(SavedModelTest, SignatureAndVariables) {
 }
 
 TEST_F(SavedModelTest, BrokenCheckpointsAreErrors) {
-  Write("saved_model.pb", SavedSum());
+  Put("saved_model.pb", SavedSum());
   const CheckpointFiles files = Checkpoint({{"dense/kernel", kFloat, {2}, Float(5) + Float(6)}});
   const std::string index = files.index;
   WriteFiles(files);
   const std::string right = Load();
   EXPECT_THAT(right, HasSubstr("{5, 6}"));
   for (size_t i = 0; i <= index.size(); ++i) {
-    Write("variables/variables.index", index.substr(0, i));
+    Put("variables/variables.index", index.substr(0, i));
     if (i < index.size()) {
       EXPECT_THAT(Load(), HasSubstr("DATA_LOSS"));
     }
@@ -115,7 +103,7 @@ TEST_F(SavedModelTest, BrokenCheckpointsAreErrors) {
       if (i == index.size()) continue;
       std::string changed = index;
       changed[i] = static_cast<char>(changed[i] ^ flip);
-      Write("variables/variables.index", changed);
+      Put("variables/variables.index", changed);
       // An error, unless it is nobody's byte.
       EXPECT_THAT(Load(), testing::AnyOf(right, HasSubstr("DATA_LOSS"))) << i;
     }
@@ -134,29 +122,29 @@ TEST_F(SavedModelTest, TagsAndSignatures) {
   };
   const std::string train = meta("Neg", "a", {"train"}), serve = meta("Abs", "b", {"serve"}),
                     gpu = meta("Exp", "c", {"serve", "gpu"});
-  Write("saved_model.pb", SavedModel({train, gpu, serve}));
+  Put("saved_model.pb", SavedModel({train, gpu, serve}));
   EXPECT_THAT(Load(), HasSubstr("tf.Abs"));
   EXPECT_THAT(Load({.tags = "gpu,serve"}), HasSubstr("tf.Exp"));
   EXPECT_THAT(Load({.tags = "train"}), HasSubstr("tf.Neg"));
   EXPECT_THAT(Load({.tags = "tpu"}),
               HasSubstr("which have the tags 'train', 'gpu,serve', 'serve'"));
   EXPECT_THAT(Load({.signature = "a"}), HasSubstr("has no signature 'a'; it has b"));
-  Write("saved_model.pb", SavedModel({train, gpu}));
+  Put("saved_model.pb", SavedModel({train, gpu}));
   EXPECT_THAT(Load(), HasSubstr("tf.Exp"));
-  Write("saved_model.pb", SavedModel({train, train}));
+  Put("saved_model.pb", SavedModel({train, train}));
   EXPECT_THAT(Load(), HasSubstr("option 'model'"));
   EXPECT_THAT(Load({.tags = "train"}), HasSubstr("option 'model'"));
-  Write("saved_model.pb", SavedModel(std::vector<std::string>{train}));
+  Put("saved_model.pb", SavedModel(std::vector<std::string>{train}));
   EXPECT_THAT(Load(), HasSubstr("tf.Neg"));
-  Write("saved_model.pb", Int(1, 1));
+  Put("saved_model.pb", Int(1, 1));
   EXPECT_THAT(Load(), HasSubstr("has no graph"));
   // By the path of the file, and as text.
-  Write("saved_model.pb", SavedModel({serve}));
+  Put("saved_model.pb", SavedModel({serve}));
   absl::StatusOr<Model> model = ReadTensorFlow((folder_ / "saved_model.pb").string());
   EXPECT_TRUE(model.ok()) << model.status();
   fs::remove(folder_ / "saved_model.pb");
   EXPECT_THAT(Load(), HasSubstr("NOT_FOUND"));
-  Write("saved_model.pbtxt", R"(saved_model_schema_version: 1
+  Put("saved_model.pbtxt", R"(saved_model_schema_version: 1
 meta_graphs { meta_info_def { tags: "serve" stripped_op_list { op { name: "Neg" } } }
   graph_def { node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
               node { name: "n" op: "Neg" input: "x" } }
@@ -171,10 +159,10 @@ meta_graphs { meta_info_def { tags: "serve" stripped_op_list { op { name: "Neg" 
 // Several signatures over the same nodes; inputs and outputs that are the same.
 TEST_F(SavedModelTest, PortsOfSignatures) {
   const auto load = [&](const std::vector<Port>& inputs, const std::vector<Port>& outputs) {
-    Write("saved_model.pb",
-          SavedModel(GraphDef({PlaceholderOf("p", {-1}), PlaceholderOf("q", {-1}),
-                               NodeDef("n", "Neg", {"p"}), NodeDef("m", "Add", {"n", "q"})}),
-                     "s", inputs, outputs));
+    Put("saved_model.pb",
+        SavedModel(GraphDef({PlaceholderOf("p", {-1}), PlaceholderOf("q", {-1}),
+                             NodeDef("n", "Neg", {"p"}), NodeDef("m", "Add", {"n", "q"})}),
+                   "s", inputs, outputs));
     return Load();
   };
   // In the order of their names.
@@ -203,14 +191,14 @@ TEST_F(SavedModelTest, PortsOfSignatures) {
 
 // --inputs and --outputs name what the signature does, or the graph.
 TEST_F(SavedModelTest, SomePorts) {
-  Write("saved_model.pb",
-        SavedModel(GraphDef({PlaceholderOf("p", {-1}), PlaceholderOf("q", {-1}),
-                             NodeDef("n", "Neg", {"p"}), NodeDef("m", "Add", {"n", "q"}),
-                             NodeDef("c", "Placeholder", {}, {{"dtype", TypeAttr(kBool)}}),
-                             NodeDef("s", "Switch", {"m", "c"}), NodeDef("t", "Neg", {"s:1"}),
-                             NodeDef("u", "Merge", {"s", "t"})}),
-                   "s", {{"a", "p:0", kFloat, {3}}, {"b", "q:0", kFloat, {3}}},
-                   {{"y", "n:0", kFloat, {3}}, {"z", "m:0", kFloat, {3}}}));
+  Put("saved_model.pb",
+      SavedModel(GraphDef({PlaceholderOf("p", {-1}), PlaceholderOf("q", {-1}),
+                           NodeDef("n", "Neg", {"p"}), NodeDef("m", "Add", {"n", "q"}),
+                           NodeDef("c", "Placeholder", {}, {{"dtype", TypeAttr(kBool)}}),
+                           NodeDef("s", "Switch", {"m", "c"}), NodeDef("t", "Neg", {"s:1"}),
+                           NodeDef("u", "Merge", {"s", "t"})}),
+                 "s", {{"a", "p:0", kFloat, {3}}, {"b", "q:0", kFloat, {3}}},
+                 {{"y", "n:0", kFloat, {3}}, {"z", "m:0", kFloat, {3}}}));
   EXPECT_THAT(Load(), HasSubstr("graph s(a: float32[?], b: float32[?]) -> (y, z)"));
   EXPECT_THAT(Load({.outputs = {"y"}}), HasSubstr("-> (y)"));
   EXPECT_THAT(Load({.outputs = {"z", "n"}}), HasSubstr("-> (z, n)"));
@@ -218,12 +206,12 @@ TEST_F(SavedModelTest, SomePorts) {
   EXPECT_THAT(Load({.inputs = {"n", "b"}, .outputs = {"z"}}), HasSubstr("tf.Add(n, b)"));
   EXPECT_THAT(Load({.outputs = {"x"}}), HasSubstr("option 'outputs': there is no node 'x'"));
   // In a branch there is nothing to give.
-  Write("saved_model.pb",
-        SavedModel(GraphDef({PlaceholderOf("p", {-1}),
-                             NodeDef("c", "Placeholder", {}, {{"dtype", TypeAttr(kBool)}}),
-                             NodeDef("s", "Switch", {"p", "c"}), NodeDef("t", "Neg", {"s:1"}),
-                             NodeDef("u", "Merge", {"s", "t"})}),
-                   "s", {{"a", "t:0", kFloat, {3}}}, {{"z", "u:0", kFloat, {3}}}));
+  Put("saved_model.pb",
+      SavedModel(GraphDef({PlaceholderOf("p", {-1}),
+                           NodeDef("c", "Placeholder", {}, {{"dtype", TypeAttr(kBool)}}),
+                           NodeDef("s", "Switch", {"p", "c"}), NodeDef("t", "Neg", {"s:1"}),
+                           NodeDef("u", "Merge", {"s", "t"})}),
+                 "s", {{"a", "t:0", kFloat, {3}}}, {{"z", "u:0", kFloat, {3}}}));
   EXPECT_THAT(Load(), Not(HasSubstr("graph s(")));
 }
 
@@ -260,13 +248,13 @@ TEST_F(SavedModelTest, VariablesThatAreNotWhatTheGraphSays) {
   for (const auto& [attr, why] :
        {std::pair(Attrs{{"dtype", ShapeAttr({2})}}, "'dtype' is not a type"),
         std::pair(Attrs{{"dtype", TypeAttr(kFloat)}, {"shape", TypeAttr(kFloat)}}, "")}) {
-    Write("saved_model.pb", SavedModel(GraphDef({NodeDef("v", "VarHandleOp", {}, attr)}), "s", {},
-                                       {{"y", "v:0", kFloat, {}}}));
+    Put("saved_model.pb", SavedModel(GraphDef({NodeDef("v", "VarHandleOp", {}, attr)}), "s", {},
+                                     {{"y", "v:0", kFloat, {}}}));
     EXPECT_THAT(Load(), HasSubstr(why));
   }
   // Nowhere at all.
   fs::remove_all(folder_ / "variables");
-  Write("saved_model.pb", SavedSum());
+  Put("saved_model.pb", SavedSum());
   EXPECT_THAT(Load(), HasSubstr("VarHandleOp 'dense/kernel': the SavedModel has no variables/"));
 }
 
@@ -288,7 +276,7 @@ TEST_F(SavedModelTest, DataFiles) {
   EXPECT_THAT(ValueOfV(Checkpoint(right, 3, /*snappy=*/true)), HasSubstr("float32[2]{5, 6}"));
   // A file is missing, too short, or elsewhere.
   const fs::path third = folder_ / "variables/variables.data-00002-of-00003";
-  Write("variables/variables.data-00002-of-00003", Float(5));
+  Put("variables/variables.data-00002-of-00003", Float(5));
   EXPECT_THAT(Load(), HasSubstr("it lies outside of"));
   fs::remove(third);
   EXPECT_THAT(Load(), HasSubstr("NOT_FOUND"));
@@ -406,13 +394,13 @@ TEST_F(SavedModelTest, RestoredAsTheGraphSays) {
   };
   const auto load = [&](const std::string& prefix, const std::vector<std::string>& keys,
                         const std::vector<std::string>& slices) {
-    Write("saved_model.pb", SavedModel({MetaGraph({graph(prefix, keys, slices),
-                                                   "s",
-                                                   {},
-                                                   {{"y", "c:0", kFloat, {}}},
-                                                   {"serve"},
-                                                   "save/Const:0",
-                                                   "save/restore_all"})}));
+    Put("saved_model.pb", SavedModel({MetaGraph({graph(prefix, keys, slices),
+                                                 "s",
+                                                 {},
+                                                 {{"y", "c:0", kFloat, {}}},
+                                                 {"serve"},
+                                                 "save/Const:0",
+                                                 "save/restore_all"})}));
     return Load();
   };
   const std::string six = Float(1) + Float(2) + Float(3) + Float(4) + Float(5) + Float(6);
@@ -466,13 +454,13 @@ TEST_F(SavedModelTest, ManyParts) {
   nodes.push_back(StringsOf("slices", slices));
   nodes.push_back(NodeDef("save/RestoreV2", "RestoreV2", {"save/Const", "names", "slices"}));
   nodes.push_back(NodeDef("y", "ConcatV2", parts));
-  Write("saved_model.pb", SavedModel({MetaGraph({GraphDef(nodes),
-                                                 "s",
-                                                 {},
-                                                 {{"y", "y:0", kFloat, {kParts}}},
-                                                 {"serve"},
-                                                 "save/Const:0",
-                                                 "none"})}));
+  Put("saved_model.pb", SavedModel({MetaGraph({GraphDef(nodes),
+                                               "s",
+                                               {},
+                                               {{"y", "y:0", kFloat, {kParts}}},
+                                               {"serve"},
+                                               "save/Const:0",
+                                               "none"})}));
   WriteVariables(variables);
   EXPECT_THAT(Load(), HasSubstr("v/part_2999 = float32[1]{2999}"));
 }
@@ -499,13 +487,13 @@ TEST_F(SavedModelTest, RestoredByAFunction) {
                   NodeDef("r0", "ReadVariableOp", {"w"}), NodeDef("r1", "ReadVariableOp", {"w_1"}),
                   NodeDef("y", "Sub", {"r0", "r1"})},
                  {restore});
-    Write("saved_model.pb", SavedModel({MetaGraph({graph,
-                                                   "s",
-                                                   {},
-                                                   {{"y", "y:0", kFloat, {1}}},
-                                                   {"serve"},
-                                                   "saver_filename:0",
-                                                   "restored"})}));
+    Put("saved_model.pb", SavedModel({MetaGraph({graph,
+                                                 "s",
+                                                 {},
+                                                 {{"y", "y:0", kFloat, {1}}},
+                                                 {"serve"},
+                                                 "saver_filename:0",
+                                                 "restored"})}));
     return Load();
   };
   WriteVariables({{"l1/w", kFloat, {1}, Float(1)},
@@ -597,7 +585,7 @@ TEST_F(SavedModelTest, ChangedBytesWithRightChecksums) {
       for (const int flip : {1, 2, 64, 128, 255}) {
         std::string changed = block.substr(0, block.size() - 4);
         changed[i] = static_cast<char>(changed[i] ^ flip);
-        Write("variables/variables.index", TableOf(changed + Masked(Crc(changed)), index));
+        Put("variables/variables.index", TableOf(changed + Masked(Crc(changed)), index));
         const std::string got = Load();
         EXPECT_THAT(got, Not(HasSubstr("INTERNAL"))) << i;
       }

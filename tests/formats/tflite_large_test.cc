@@ -1,15 +1,14 @@
 // A TFLite file of more than 2 GB: buffers that say offset and size behind the FlatBuffer. The
 // weights are a file with a hole; what is written of it takes room, and the test is skipped where
 // there is none.
-#include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/formats/tflite/tflite.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -22,18 +21,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kRows = 2050, kColumns = 1 << 20;
 constexpr uint64_t kBytes = static_cast<uint64_t>(kRows) * kColumns;
 
-class TfliteLarge : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "x2ir_tflite_large_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string Path(const char* name) const { return (folder_ / name).string(); }
-
-  fs::path folder_;
-};
+using TfliteLarge = TempDirTest;
 
 Value* AddGather(Graph& graph, const char* name, Tensor table, Value* rows) {
   Shape shape = Shape::FromInts(table.dims());

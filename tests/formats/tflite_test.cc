@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
-#include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/tflite_file_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/tflite/quantization.h"
@@ -109,27 +109,24 @@ TEST(TfliteFile, Buffers) {
 
 TEST(TfliteFile, ExternalBuffers) {
   namespace fs = std::filesystem;
-  const fs::path dir = fs::path(::testing::TempDir()) / "tflite_external";
-  fs::create_directories(dir / "model");
+  const TempDir dir;
   File file = AbsOf({"x"});
   file.tensors.push_back({"w", fb::TensorType::FLOAT32, {2}, "", {}, {}, {}, false, 7});
   file.op_inputs = {2};
   const auto read = [&](const std::string& name) {
     file.external_name = name;
-    WriteFile((dir / "model/m.tflite").string(), file.Make());
-    const auto model = ReadTflite((dir / "model/m.tflite").string());
+    const auto model = ReadTflite(dir.Put("model/m.tflite", file.Make()));
     return model.ok() ? ToText(*model->graph) : std::string(model.status().message());
   };
-  WriteFile((dir / "model/w.bin").string(), BytesOf<float>({9, 1, 2}));
-  WriteFile((dir / "w.bin").string(), BytesOf<float>({9, 1, 2}));
+  dir.Put("model/w.bin", BytesOf<float>({9, 1, 2}));
+  dir.Put("w.bin", BytesOf<float>({9, 1, 2}));
   EXPECT_THAT(read("w.bin"), HasSubstr("w = float32[2]{1, 2}"));
   EXPECT_THAT(read("../w.bin"), HasSubstr("outside of the model's folder"));
-  EXPECT_THAT(read((dir / "w.bin").string()), HasSubstr("outside of the model's folder"));
-  fs::create_symlink(dir / "w.bin", dir / "model/link.bin");
+  EXPECT_THAT(read(dir.Path("w.bin")), HasSubstr("outside of the model's folder"));
+  fs::create_symlink(dir.Path("w.bin"), dir.Path("model/link.bin"));
   EXPECT_THAT(read("link.bin"), HasSubstr("outside of the model's folder"));
-  WriteFile((dir / "model/short.bin").string(), BytesOf<float>({9, 1}));
+  dir.Put("model/short.bin", BytesOf<float>({9, 1}));
   EXPECT_THAT(read("short.bin"), HasSubstr("lies outside of 'short.bin'"));
-  fs::remove_all(dir);
 }
 
 TEST(TfliteFile, Strings) {

@@ -2,14 +2,13 @@
 #include "x2ir/formats/torch/torch.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/torch_zip_util.h"
 #include "x2ir/formats/torch/pickle.h"
 #include "x2ir/formats/torch/symbols.h"
@@ -22,14 +21,9 @@ namespace {
 
 using namespace torch_zip;  // what archives are made of
 
-std::string WriteTemp(std::string_view bytes) {
-  const std::string path = StrCat(::testing::TempDir(), "/x2ir_torch_", ::getpid(), ".pt2");
-  std::ofstream(path, std::ios::binary) << bytes;
-  return path;
-}
-
 absl::StatusOr<Model> Read(std::string_view bytes, const std::string& model = "") {
-  return ReadTorch(WriteTemp(bytes), {.model = model});
+  const TempDir dir;
+  return ReadTorch(dir.Put("model.pt2", bytes), {.model = model});
 }
 
 std::vector<Entry> Archive(std::string program = Program()) {

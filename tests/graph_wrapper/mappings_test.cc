@@ -14,20 +14,15 @@
 #include <vector>
 
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
 namespace {
 
-class Mappings : public testing::Test {
+class Mappings : public TempDirTest {
  protected:
-  void SetUp() override {
-    path_ = StrCat(testing::TempDir(), "/x2ir_mappings_", static_cast<int64_t>(::getpid()));
-    WriteFile(path_, std::string(size_t{100} << 10, 'a'));
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
-
   // A handler belongs to a process: `check` gives what is wrong in one of its own. Minus the signal
   // that ended it, else 0 where nothing was wrong.
   static int InAnotherProcess(const std::function<std::string()>& check) {
@@ -42,7 +37,7 @@ class Mappings : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-  std::string path_;
+  const std::string path_ = Put("file", std::string(size_t{100} << 10, 'a'));
 };
 
 TEST_F(Mappings, ChangesAreFound) {

@@ -8,29 +8,21 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/graph_wrapper/small_floats.h"
 
 namespace x2ir {
 namespace {
 
-std::string TempPath(const std::string& name) {
-  return testing::TempDir() + "/x2ir_tensor_test_" + std::to_string(getpid()) + "_" + name;
-}
+using MappedFileTest = TempDirTest;
 
-std::string WriteFile(const std::string& name, const std::string& content) {
-  std::string path = TempPath(name);
-  std::ofstream(path, std::ios::binary) << content;
-  return path;
-}
-
-TEST(MappedFileTest, MapsContent) {
-  const std::string path = WriteFile("content", "hello");
+TEST_F(MappedFileTest, MapsContent) {
+  const std::string path = Put("content", "hello");
   auto file = MappedFile::Open(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ((*file)->view(), "hello");
@@ -40,26 +32,26 @@ TEST(MappedFileTest, MapsContent) {
   EXPECT_EQ((*file)->view(), "hello");  // stays mapped
 }
 
-TEST(MappedFileTest, EmptyFile) {
-  const std::string path = WriteFile("empty", "");
+TEST_F(MappedFileTest, EmptyFile) {
+  const std::string path = Put("empty", "");
   auto file = MappedFile::Open(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ((*file)->size(), 0u);
   std::filesystem::remove(path);
 }
 
-TEST(MappedFileTest, ClearErrors) {
-  EXPECT_EQ(MappedFile::Open(TempPath("missing")).status().code(), absl::StatusCode::kNotFound);
-  const auto directory = MappedFile::Open(testing::TempDir());
+TEST_F(MappedFileTest, ClearErrors) {
+  EXPECT_EQ(MappedFile::Open(Path("missing")).status().code(), absl::StatusCode::kNotFound);
+  const auto directory = MappedFile::Open(folder_.string());
   EXPECT_EQ(directory.status().code(), absl::StatusCode::kDataLoss);
   EXPECT_NE(std::string(directory.status().message()).find("directory"), std::string::npos);
-  const std::string fifo = TempPath("fifo");
+  const std::string fifo = Path("fifo");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(MappedFile::Open(fifo).status().code(), absl::StatusCode::kDataLoss);
   std::filesystem::remove(fifo);
   EXPECT_EQ(MappedFile::Open("/dev/null").status().code(), absl::StatusCode::kDataLoss);
   if (geteuid() != 0) {
-    const std::string path = WriteFile("secret", "x");
+    const std::string path = Put("secret", "x");
     chmod(path.c_str(), 0);
     EXPECT_EQ(MappedFile::Open(path).status().code(), absl::StatusCode::kUnavailable);
     std::filesystem::remove(path);
@@ -85,7 +77,8 @@ TEST(TensorTest, ViewsAreChecked) {
 }
 
 TEST(TensorTest, FileRangesSurviveViews) {
-  const std::string path = WriteFile("range", std::string(16, '\1') + std::string(8, '\2'));
+  const TempDir dir;
+  const std::string path = dir.Put("range", std::string(16, '\1') + std::string(8, '\2'));
   auto file = MappedFile::Open(path);
   ASSERT_TRUE(file.ok());
   auto t = Tensor::FromFile(DType::kInt8, {2, 4}, *file, 16, 8);

@@ -4,7 +4,6 @@
 // networks, which lie in ../shared.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/core/shared_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -204,11 +204,12 @@ TEST_P(PlantedDifference, IsFoundAtItsNode) {
   if (folder.empty()) GTEST_SKIP() << kNotShared;
   auto torch = Import(folder / "model.pt2");
   ASSERT_TRUE(torch.ok()) << torch.status();
+  const TempDir dir;
   std::string onnx_file;
   if (network.onnx) {
     onnx_file = folder / network.onnx;
   } else {
-    onnx_file = fs::path(::testing::TempDir()) / (folder.filename().string() + ".planted.onnx");
+    onnx_file = dir.Path("planted.onnx");
     // Other passes take linear layers together and move scales through them: values on the way
     // are then no longer those of the other model.
     ConvertOptions options;

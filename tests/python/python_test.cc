@@ -1,7 +1,6 @@
 // Python that x2ir writes, as text: golden files of small networks, names of all kinds, options.
 //
 //   X2IR_UPDATE_GOLDEN=1 build/tests/x2ir_python_test     writes the golden files anew
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/formats/python/classes_internal.h"
@@ -33,27 +33,18 @@ struct Written {
   Safetensors weights;
 };
 
-fs::path TestFolder() {
-  const fs::path folder = fs::path(::testing::TempDir()) / StrCat("x2ir_python_", getpid());
-  fs::create_directories(folder);
-  return folder;
-}
-
 Written Write(Model model, const FormatOptions& options = {}, const std::string& format = "") {
   Written written;
   ExportOptions how;
   how.format = format;
   how.format_options = options;
   how.format_options.Set("force", true);
-  const fs::path path = TestFolder() / "net.py";
-  fs::remove(path);
-  fs::remove(TestFolder() / "net.safetensors");
-  const absl::Status status = Export(std::move(model), path.string(), how);
+  const TempDir dir;
+  const std::string path = dir.Path("net.py"), weights = dir.Path("net.safetensors");
+  const absl::Status status = Export(std::move(model), path, how);
   written.status = status.ok() ? "" : std::string(status.message());
   written.code = ReadFile(path);
-  if (fs::exists(TestFolder() / "net.safetensors")) {
-    written.weights = *ReadSafetensors((TestFolder() / "net.safetensors").string());
-  }
+  if (fs::exists(weights)) written.weights = *ReadSafetensors(weights);
   return written;
 }
 
@@ -559,8 +550,8 @@ TEST(PythonTest, NamesAreNoCode) {
   };
   std::vector<std::string> programs;
   int number = 0;
-  const fs::path folder = TestFolder() / "hostile";
-  fs::create_directories(folder);
+  const TempDir dir;
+  const fs::path& folder = dir.path();
   std::string list;
   for (const std::string& name : names) {
     Model model;
@@ -627,13 +618,14 @@ TEST(PythonTest, WhatHasNoSpellingIsNamed) {
 
 // Weights of others beside the file are not overwritten.
 TEST(PythonTest, OthersWeightsStay) {
-  const fs::path path = TestFolder() / "own.py";
-  WriteFile(TestFolder() / "own.safetensors", "mine");
+  const TempDir dir;
+  const fs::path path = dir.path() / "own.py";
+  const std::string weights = dir.Put("own.safetensors", "mine");
   auto model = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/gru/model.onnx"));
   ASSERT_TRUE(model.ok());
   const absl::Status status = Export(model->Clone(), path.string());
   EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
-  EXPECT_EQ(ReadFile(TestFolder() / "own.safetensors"), "mine");
+  EXPECT_EQ(ReadFile(weights), "mine");
   EXPECT_TRUE(Export(model->Clone(), path.string(), {.format_options = {{"force", true}}}).ok());
   // Ours may be replaced.
   EXPECT_TRUE(Export(*std::move(model), path.string()).ok());

@@ -1,11 +1,11 @@
 // Small graphs that random ones were reduced to, each with what was wrong: written, read back and
 // run as random graphs are (random_paths_util.h).
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/ops/text_graph_util.h"
 #include "tests/random/random_paths_util.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -13,8 +13,6 @@
 
 namespace x2ir {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct FoundGraph {
   const char* inputs;
@@ -342,8 +340,7 @@ const FoundGraph kFound[] = {
 
 TEST(RandomGraphsFound, AreRight) {
   const auto judges = StartJudges();
-  std::string pattern = (fs::temp_directory_path() / "x2ir_found_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const TempDir dir;
   for (const FoundGraph& found : kFound) {
     const std::string text =
         StrCat("graph g(", found.inputs, ") -> (", found.outputs, ") {\n", found.nodes, "\n}");
@@ -358,12 +355,11 @@ TEST(RandomGraphsFound, AreRight) {
     RandomCaseOfGraph made;
     ASSERT_TRUE(Settle(std::move(random), 1, &made));
     const RandomPath path = {found.target, found.extension, found.opset, found.optimize};
-    const RandomVerdict verdict = TryPath(made, path, pattern, judges.get());
+    const RandomVerdict verdict = TryPath(made, path, dir.path(), judges.get());
     EXPECT_TRUE(verdict.result == RandomResult::kRight ||
                 (found.refused && verdict.result == RandomResult::kRefused))
         << verdict.stage << ": " << verdict.text;
   }
-  fs::remove_all(pattern);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -25,6 +24,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/core/host_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/random/random_graphs_util.h"
 #include "tests/random/random_paths_util.h"
 #include "tests/random/random_recipes_util.h"
@@ -98,14 +98,6 @@ struct Counts {
 
 class Campaign {
  public:
-  Campaign() {
-    folder_ = fs::path(X2IR_BUILD_DIR) / "random";
-    std::string pattern = (fs::temp_directory_path() / "x2ir_random_XXXXXX").string();
-    EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
-    scratch_ = pattern;
-  }
-  ~Campaign() { fs::remove_all(scratch_); }
-
   void Run(uint64_t first, int64_t most, double seconds) {
     const double end = Now() + seconds;
     uint64_t next = first;
@@ -184,7 +176,7 @@ class Campaign {
         }
         LimitCpu();
         Tell(to, {{"seed", seed}, {"begin", path.Name()}});
-        const RandomVerdict verdict = TryPath(made, path, scratch_, judges.get());
+        const RandomVerdict verdict = TryPath(made, path, scratch_.path(), judges.get());
         static constexpr const char* kResults[] = {"right", "refused", "known", "failed"};
         Json said = {{"seed", seed},
                      {"path", path.Name()},
@@ -211,14 +203,14 @@ class Campaign {
       RandomCaseOfGraph trial;
       if (!Settle({random.graph->Clone(), random.values}, seed, &trial)) return false;
       if (trial.random.graph->outputs().size() != random.graph->outputs().size()) return false;
-      const RandomVerdict now = TryPath(trial, path, scratch_, judges);
+      const RandomVerdict now = TryPath(trial, path, scratch_.path(), judges);
       return now.result == RandomResult::kFailed && now.stage == stage;
     };
     RandomCaseOfGraph small;
     const RandomGraph reduced = Reduce(made.random, fails);
     LimitCpu();
     if (!Settle({reduced.graph->Clone(), reduced.values}, seed, &small)) return "";
-    const RandomVerdict now = TryPath(small, path, scratch_, judges);
+    const RandomVerdict now = TryPath(small, path, scratch_.path(), judges);
     const fs::path base = folder_ / StrCat(path.target, "_", static_cast<int64_t>(seed));
     WriteFailure(small, path, now, base);
     return base.string() + ".txt";
@@ -254,7 +246,8 @@ class Campaign {
     }
   }
 
-  fs::path folder_, scratch_;
+  const fs::path folder_ = fs::path(X2IR_BUILD_DIR) / "random";
+  const TempDir scratch_;
   int64_t made_ = 0, graphs_ = 0;
   std::set<std::string> ops_;
   std::map<std::string, Counts> counts_;

@@ -2,7 +2,6 @@
 // a double of TensorFlow Lite's library (lite_double.cc). What comes back, and what is said where a
 // library, a model or an input is refused.
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/runtimes/runtime_util.h"
 #include "x2ir/core/calibrate.h"
 #include "x2ir/core/convert.h"
@@ -142,8 +142,7 @@ TEST_P(Runtimes, MeasuresInt8Files) {
       layout = "channels_first", auto_pad = "NOTSET", dilations = [1, 1], group = 1,
       pads = [0, 0, 0, 0], strides = [1, 1] }
     other: float32[1,3,4,4] = relu(s) })";
-  const fs::path folder = fs::path(testing::TempDir()) / StrCat("x2ir_int8_", GetParam());
-  fs::create_directories(folder);
+  const TempDir dir;
   struct Row {
     ExportOptions options;
     const char* about;
@@ -171,7 +170,7 @@ TEST_P(Runtimes, MeasuresInt8Files) {
     auto result = QuantizeToInt8(model, cases, int8);
     ASSERT_TRUE(result.ok()) << result.status();
     const Int8InRuntime measured(*model.graph, {}, cases, result->floats);
-    const std::string path = (folder / StrCat("a.", std::string(runtime_->format()))).string();
+    const std::string path = dir.Path(StrCat("a.", std::string(runtime_->format())));
     Report report;
     const absl::Status written = Export(std::move(model), path, options, &report);
     ASSERT_TRUE(written.ok()) << written;
@@ -186,18 +185,16 @@ TEST_P(Runtimes, MeasuresInt8Files) {
       EXPECT_GT(theirs.cosine, 0.999);
       EXPECT_THAT(theirs.Note("it"), HasSubstr(" beside float32, by it: max abs "));
     }
-    EXPECT_FALSE(measured.Measure((folder / "nowhere").string(), report.interface, runtime_).ok());
+    EXPECT_FALSE(measured.Measure(dir.Path("nowhere"), report.interface, runtime_).ok());
   }
-  fs::remove_all(folder);
 }
 
 TEST_P(Runtimes, AnotherFileAsItIs) {
   const Model ir = Ir("graph g(x: float32[2]) -> (y) { y: float32[2] = neg(x) }");
-  const fs::path folder = fs::path(testing::TempDir()) / StrCat("x2ir_runtimes_", GetParam());
-  fs::create_directories(folder);
+  const TempDir dir;
   const std::string extension = GetParam() == "litert" ? ".tflite" : ".onnx";
   const auto open = [&](const std::string& name, const std::string& text) {
-    const std::string path = (folder / StrCat(name, extension)).string();
+    const std::string path = dir.Path(StrCat(name, extension));
     const absl::Status written = Export(Ir(text), path);
     EXPECT_TRUE(written.ok()) << written;
     return ModelInRuntime::Open(path, *ir.graph, runtime_);
@@ -221,10 +218,8 @@ TEST_P(Runtimes, AnotherFileAsItIs) {
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition) << refused.status();
   EXPECT_THAT(refused.status().message(), HasSubstr("rank"));  // the runtime's own words
 
-  std::ofstream(folder / "bad") << "no model at all";
-  const auto bad = ModelInRuntime::Open((folder / "bad").string(), *ir.graph, runtime_);
+  const auto bad = ModelInRuntime::Open(dir.Put("bad", "no model at all"), *ir.graph, runtime_);
   EXPECT_EQ(bad.status().code(), absl::StatusCode::kFailedPrecondition) << bad.status();
-  fs::remove_all(folder);
 }
 
 // What only one of them has.
@@ -299,8 +294,8 @@ TEST(CompareValues, NamesTheNode) {
 }
 
 TEST(LoadRuntime, WhatIsNoLibrary) {
-  const std::string text = testing::TempDir() + "x2ir_no_library.so";
-  std::ofstream(text) << "#!/bin/sh\n";
+  const TempDir dir;
+  const std::string text = dir.Put("no_library.so", "#!/bin/sh\n");
   const struct {
     const char *name, *library, *message;
   } rows[] = {

@@ -1,13 +1,12 @@
 // Lookup tables of TensorFlow: files in text form that are read, converted and evaluated.
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/tf_proto_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/tensorflow/tensorflow.h"
@@ -152,18 +151,8 @@ TEST(TfTables, SizesAndDefaults) {
             "int64[3]{5, 5, 5}");
 }
 
-class TfTableFiles : public testing::Test {
+class TfTableFiles : public TempDirTest {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/x2ir_tables_XXXXXX";
-    folder_ = mkdtemp(name);
-    fs::create_directories(folder_ / "assets");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  void Write(const std::string& name, const std::string& bytes) {
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
-
   // y = the table's value for x, the table filled from a file by a function that is called before,
   // and looked into by another.
   std::string Load(const std::string& file, const std::string& attrs, const std::string& key,
@@ -189,8 +178,7 @@ class TfTableFiles : public testing::Test {
         " output_arg { name: 'o' type: " + value + " } } " +
         Node("get", "LookupTableFindV2", {"t", "x", "d"}, "", "node_def") +
         "ret { key: 'o' value: 'get:values:0' } } } versions { producer: 1000 }";
-    Write(
-        "saved_model.pbtxt",
+    Put("saved_model.pbtxt",
         "saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: 'serve' } graph_def { " +
             graph + " } asset_file_def { tensor_info { name: 'file:0' } filename: '" + file +
             "' } signature_def { key: 'serving_default' value { outputs { key: 'y' value { name: "
@@ -203,23 +191,21 @@ class TfTableFiles : public testing::Test {
     return Load(file, Attr("key_index", "i: -2") + Attr("value_index", "i: -1") + more, "DT_STRING",
                 "DT_INT64", kQuery, Const("d", "DT_INT64", -1, "int64_val: -1"));
   }
-
-  fs::path folder_;
 };
 
 TEST_F(TfTableFiles, AreRead) {
-  Write("assets/words", "a\nc\r\nb\n");
+  Put("assets/words", "a\nc\r\nb\n");
   EXPECT_EQ(Words("words"), "int64[3]{2, -1, 0}");
-  Write("assets/words", "a\nc\nb");
+  Put("assets/words", "a\nc\nb");
   EXPECT_EQ(Words("words", Attr("vocab_size", "i: 3")), "int64[3]{2, -1, 0}");
   EXPECT_EQ(Words("words", Attr("vocab_size", "i: 2")), "int64[3]{-1, -1, 0}");
   EXPECT_THAT(Words("words", Attr("vocab_size", "i: 4")), HasSubstr("has 3 lines"));
-  Write("assets/words", "");
+  Put("assets/words", "");
   EXPECT_EQ(Words("words"), "int64[3]{-1, -1, -1}");
-  Write("assets/words", "a\na");
+  Put("assets/words", "a\na");
   EXPECT_THAT(Words("words"), HasSubstr("another value"));
   // Columns.
-  Write("assets/columns", "7,one,x\n-8,two,y\n");
+  Put("assets/columns", "7,one,x\n-8,two,y\n");
   const std::string query = Const("x", "DT_INT64", 2, "int64_val: -8 int64_val: 1");
   const std::string otherwise = Const("d", "DT_STRING", -1, "string_val: '?'");
   const auto columns = [&](int key, int value) {
@@ -237,8 +223,8 @@ TEST_F(TfTableFiles, AreRead) {
 }
 
 TEST_F(TfTableFiles, AreNoOthers) {
-  Write("outside", "a\n");
-  Write("assets/words", "a\n");
+  Put("outside", "a\n");
+  Put("assets/words", "a\n");
   fs::create_symlink(folder_ / "outside", folder_ / "assets/link");
   fs::create_directories(folder_ / "assets/deep");
   for (const char* name : {"../outside", "/etc/passwd", "", ".", "..", "deep/../words"}) {
@@ -268,8 +254,8 @@ TEST_F(TfTableFiles, OfACheckpoint) {
   };
   const auto [index, data] = Checkpoint({StringVariable("t/table-keys", {2}, {"b", "a"}),
                                          {"t/table-values", kInt64, {2}, numbers(5, 6)}});
-  Write("variables/variables.index", index);
-  Write("variables/variables.data-00000-of-00001", data.at(0));
+  Put("variables/variables.index", index);
+  Put("variables/variables.data-00000-of-00001", data.at(0));
   const auto saved = [](const std::string& second) {
     return "saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: 'serve' } graph_def "
            "{ " +
@@ -296,9 +282,9 @@ TEST_F(TfTableFiles, OfACheckpoint) {
            "'serving_default' value { outputs { key: 'y' value { name: 'get:0' dtype: DT_INT64 } } "
            "} } }";
   };
-  Write("saved_model.pbtxt", saved("t/table-values"));
+  Put("saved_model.pbtxt", saved("t/table-values"));
   EXPECT_EQ(Text(ReadTensorFlow(folder_.string())), "int64[3]{5, -1, 6}");
-  Write("saved_model.pbtxt", saved("t/others"));
+  Put("saved_model.pbtxt", saved("t/others"));
   EXPECT_THAT(Text(ReadTensorFlow(folder_.string())), HasSubstr("no variable 't/others'"));
   fs::remove_all(folder_ / "variables");
   EXPECT_THAT(Text(ReadTensorFlow(folder_.string())), HasSubstr("no variables/variables.index"));

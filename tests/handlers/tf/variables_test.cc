@@ -1,11 +1,9 @@
 // SavedModels as TensorFlow writes them, from the folder to results: variables that go through
 // calls, branches and loops, and what TensorFlow 1 has around them.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/formats/tf_proto_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -15,19 +13,11 @@
 namespace x2ir {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using namespace tf_proto;  // NOLINT
 
-class TfVariables : public testing::Test {
+class TfVariables : public TempDirTest {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/x2ir_tf_variables_XXXXXX";
-    folder_ = mkdtemp(name);
-    fs::create_directories(folder_ / "variables");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Output "y" (or the graph's node of that name) for x = 3, with w = 5 and v = 7; or the error.
   std::string Result(const std::vector<std::string>& nodes,
                      const std::vector<std::string>& functions = {}) {
@@ -40,15 +30,12 @@ class TfVariables : public testing::Test {
                  {"container", StringAttr("")},
                  {"shared_name", StringAttr("")}})};
     all.insert(all.end(), nodes.begin(), nodes.end());
-    const auto write = [&](const std::string& name, const std::string& bytes) {
-      std::ofstream(folder_ / name, std::ios::binary) << bytes;
-    };
-    write("saved_model.pb", SavedModel(GraphDef(all, functions), "serving_default",
-                                       {{"x", "x:0", kFloat, {}}}, {{"y", "y:0", kFloat, {}}}));
+    Put("saved_model.pb", SavedModel(GraphDef(all, functions), "serving_default",
+                                     {{"x", "x:0", kFloat, {}}}, {{"y", "y:0", kFloat, {}}}));
     const CheckpointFiles files =
         Checkpoint({{"w", kFloat, {}, Float(5)}, {"v", kFloat, {}, Float(7)}});
-    write("variables/variables.index", files.index);
-    write("variables/variables.data-00000-of-00001", files.data[0]);
+    Put("variables/variables.index", files.index);
+    Put("variables/variables.data-00000-of-00001", files.data[0]);
     absl::StatusOr<Model> model = Import(folder_.string());
     if (!model.ok()) return model.status().ToString();
     if (const auto problems = model->graph->Validate(); !problems.empty()) return problems[0];
@@ -56,8 +43,6 @@ class TfVariables : public testing::Test {
     if (!got.ok()) return got.status().ToString() + ToText(*model->graph);
     return StrCat((*got)[0].tensor()->AsDouble(0));
   }
-
-  fs::path folder_;
 };
 
 std::string Call(std::string_view name, const std::vector<std::string>& inputs,
