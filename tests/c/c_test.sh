@@ -3,7 +3,7 @@
 #
 #   tests/c/c_test.sh SOURCE LIBRARY WORK PART      (CC in the environment, else cc)
 #
-# X2IR_UPDATE_GOLDEN=1 writes symbols.txt anew.
+# X2IR_UPDATE_GOLDEN=1 writes tests/golden/c_symbols.txt anew.
 set -eu
 
 source_dir=$1
@@ -55,9 +55,9 @@ case "$part" in
   symbols)
     command -v nm >/dev/null || skip "nm is not installed"
     nm -D --defined-only "$library" | cut -d' ' -f3 | LC_ALL=C sort >symbols.txt
-    [ -z "${X2IR_UPDATE_GOLDEN:-}" ] || cp symbols.txt "$tests/symbols.txt"
-    diff "$tests/symbols.txt" symbols.txt ||
-      fail "the library shows other symbols than $tests/symbols.txt; none may go (X2IR_UPDATE_GOLDEN=1)"
+    [ -z "${X2IR_UPDATE_GOLDEN:-}" ] || cp symbols.txt "$tests/../golden/c_symbols.txt"
+    diff "$tests/../golden/c_symbols.txt" symbols.txt ||
+      fail "the library shows other symbols than $tests/../golden/c_symbols.txt; none may go (X2IR_UPDATE_GOLDEN=1)"
     # What the header declares, and nothing else.
     grep -o '\bx2ir_[a-z_]*(' "$source_dir/x2ir/c/x2ir.h" | tr -d '(' | LC_ALL=C sort -u >declared.txt
     grep '@@' symbols.txt | sed 's/@@.*//' | diff declared.txt - ||

@@ -9,10 +9,11 @@
 //   X2IR_OPTIMIZE=1     what is exported is optimized before
 //   X2IR_NODE_TESTS=DIR a folder of more cases (NAME/model.onnx, NAME/test_data_set_0/...)
 //
-// What fails and may fail stands in exclusions.txt with its reason: NAME for every way of a case,
-// NAME@17 for the export at 17, newer:NAME for the case in the archive of newer ones alone,
-// ort:NAME where ONNX Runtime alone differs. Where the reason starts with "random" results may
-// have other values, but no other type or shape, and the case does not count in the shares.
+// What fails and may fail stands in tests/golden/onnx_exclusions.txt with its reason: NAME for
+// every way of a case, NAME@17 for the export at 17, newer:NAME for the case in the archive of
+// newer ones alone, ort:NAME where ONNX Runtime alone differs. Where the reason starts with
+// "random" results may have other values, but no other type or shape, and the case does not count
+// in the shares.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -31,6 +32,7 @@
 #include "tests/conformance/ort_util.h"
 #include "tests/conformance/value_util.h"
 #include "tests/core/host_util.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/cli/libonnx_check.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
@@ -319,20 +321,16 @@ struct Totals {
 // NAME or NAME@OPSET, then the reason.
 class Exclusions {
  public:
-  // `set` names the cases: a line "SET:NAME" is for those of one set alone.
+  // `set` names the cases: a name "SET:NAME" is for those of one set alone.
   explicit Exclusions(const std::string& set) {
-    std::ifstream file(X2IR_SOURCE_DIR "/tests/conformance/exclusions.txt");
-    for (std::string line; std::getline(file, line);) {
-      if (line.empty() || line[0] == '#') continue;
-      const size_t space = line.find(' ');
-      EXPECT_NE(space, std::string::npos) << "exclusions.txt: no reason: " << line;
-      std::string name = line.substr(0, space);
+    for (const auto& [key, reason] : ReadReasons("tests/golden/onnx_exclusions.txt")) {
+      std::string name = key;
       if (const size_t colon = name.find(':'); colon != std::string::npos) {
         if (name.substr(0, colon) != set) continue;
         name.erase(0, colon + 1);
       }
       names_.insert(name);
-      if (line.compare(space + 1, 6, "random") == 0) random_.insert(name);
+      if (reason.starts_with("random")) random_.insert(name);
     }
   }
   bool IsRandom(const std::string& name) {
@@ -425,7 +423,7 @@ class Runner {
     EXPECT_TRUE(failures.empty()) << failures;
     if (filter.empty() && ort_) {
       for (const std::string& name : exclusions_.Stale(cases)) {
-        ADD_FAILURE() << "exclusions.txt: " << name << " did not fail";
+        ADD_FAILURE() << "onnx_exclusions.txt: " << name << " did not fail";
       }
     }
     if (failures.empty()) fs::remove_all(folder_);

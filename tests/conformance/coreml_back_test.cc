@@ -1,5 +1,5 @@
 // ONNX's node tests as ML Programs, through their files, and back: the same results. What is not
-// written stands in coreml_one_way.txt with the reason.
+// written stands in tests/golden/coreml_one_way.txt with the reason.
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes coreml_one_way.txt
@@ -78,8 +78,7 @@ TEST(CoremlBack, NodeTestsComeBack) {
     }
     tally.Add(name, back, ReasonOf(back));
   }
-  tally.Finish("coreml", "node tests are written and come back",
-               "tests/conformance/coreml_one_way.txt",
+  tally.Finish("coreml", "node tests are written and come back", "tests/golden/coreml_one_way.txt",
                "Node tests that are not written as ML Programs.");
 }
 
@@ -105,8 +104,7 @@ TEST(CoremlBack, CasesComeBack) {
     const Back back = ThereAndBack(*ir, "coreml", inputs, DrawsNumbers(*ir->graph), ThroughPackage);
     tally.Add(name, back, ReasonOf(back));
   }
-  tally.Finish("coreml", "cases are written and come back",
-               "tests/conformance/coreml_cases_one_way.txt",
+  tally.Finish("coreml", "cases are written and come back", "tests/golden/coreml_cases_one_way.txt",
                "Cases of Core ML that are not written as ML Programs.");
 }
 

@@ -16,6 +16,7 @@
 #include "tests/conformance/framework_util.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -181,9 +182,7 @@ TEST(Families, AreRight) {
       files);
   if (!ort) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
   if (!Env("X2IR_CASES").empty()) return;
-  const std::string path = X2IR_SOURCE_DIR "/tests/oracle/families.md";
-  if (!Env("X2IR_UPDATE_GOLDEN").empty()) WriteFile(path, text);
-  EXPECT_EQ(text, ReadFile(path)) << path;
+  ExpectGolden("tests/oracle/families.md", text);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // converted and evaluated, exported to ONNX at opsets 13 and 18, where ONNX Runtime runs it to the
 // same numbers, and written as a graph and as a job of OneFlow, which are read again to the same.
 // And ONNX's node tests to OneFlow's ops, through both files, and back: what is not written stands
-// in oneflow_one_way.txt with the reason.
+// in tests/golden/oneflow_one_way.txt with the reason.
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes oneflow_one_way.txt
@@ -210,8 +210,7 @@ TEST(OneflowBack, NodeTestsComeBack) {
     tally.Add(name, ThereAndBack(*ir, "oneflow", {inputs}, DrawsNumbers(graph), through));
   }
   tally.Finish("oneflow", "node tests are written and come back",
-               "tests/conformance/oneflow_one_way.txt",
-               "Node tests that are not written as OneFlow's.");
+               "tests/golden/oneflow_one_way.txt", "Node tests that are not written as OneFlow's.");
 }
 
 }  // namespace

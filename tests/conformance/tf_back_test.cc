@@ -1,5 +1,5 @@
 // TensorFlow's frozen graphs to the IR, back to TensorFlow's ops, and to the IR again: the same
-// results. Cases that do not come back stand in tf_one_way.txt with the reason.
+// results. Cases that do not come back stand in tests/golden/tf_one_way.txt with the reason.
 //
 //   X2IR_TF_CASES=REGEX    only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes tf_one_way.txt
@@ -37,7 +37,7 @@ TEST(TensorFlowBackTest, CasesComeBack) {
     }
     tally.Add(test.name, ThereAndBack(*ir, "tf", {inputs}, DrawsNumbers(*ir->graph)));
   }
-  tally.Finish("tf", "graphs come back", "tests/conformance/tf_one_way.txt",
+  tally.Finish("tf", "graphs come back", "tests/golden/tf_one_way.txt",
                "Graphs that are read, but not written again.");
 }
 

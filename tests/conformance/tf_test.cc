@@ -6,17 +6,15 @@
 //   X2IR_NO_ORT=1        without ONNX Runtime
 //   X2IR_TF_TABLE=FILE   writes the table of ops there (docs/tf_cases.md)
 //
-// What may differ stands in tf_exclusions.txt with its reason: NAME for every way of a case,
-// NAME@13 for an export, ort:NAME where ONNX Runtime alone differs. Where the reason starts with
-// "random", types and shapes must still be right.
+// What may differ stands in tests/golden/tf_exclusions.txt with its reason: NAME for every way of a
+// case, NAME@13 for an export, ort:NAME where ONNX Runtime alone differs. Where the reason starts
+// with "random", types and shapes must still be right.
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,6 +22,7 @@
 #include "tests/conformance/ort_util.h"
 #include "tests/conformance/tf_cases_util.h"
 #include "tests/core/host_util.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/cli/libonnx_check.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/onnx/onnx.h"
@@ -44,15 +43,6 @@ constexpr double kRequired = 99;
 
 class Exclusions {
  public:
-  Exclusions() {
-    std::ifstream file(X2IR_SOURCE_DIR "/tests/conformance/tf_exclusions.txt");
-    for (std::string line; std::getline(file, line);) {
-      if (line.empty() || line[0] == '#') continue;
-      const size_t space = line.find(' ');
-      EXPECT_NE(space, std::string::npos) << "tf_exclusions.txt: no reason: " << line;
-      reasons_[line.substr(0, space)] = line.substr(space + 1);
-    }
-  }
   bool Has(const std::string& key) {
     if (!reasons_.contains(key)) return false;
     used_.insert(key);
@@ -73,7 +63,7 @@ class Exclusions {
   }
 
  private:
-  std::map<std::string, std::string> reasons_;
+  const Reasons reasons_ = ReadReasons("tests/golden/tf_exclusions.txt");
   std::set<std::string> used_;
 };
 

@@ -1,6 +1,6 @@
 // ONNX's node tests as TFLite files, in LiteRT: the results of the tests. Those that are not
-// written stand in tflite_refused.txt with the reason. LiteRT takes no inputs of rank 0 and no
-// strings here, so what is written of such cases is not run.
+// written stand in tests/golden/tflite_refused.txt with the reason. LiteRT takes no inputs of rank
+// 0 and no strings here, so what is written of such cases is not run.
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes tflite_refused.txt
@@ -19,6 +19,7 @@
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
 #include "tests/core/temp_dir_util.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -168,8 +169,7 @@ TEST(TfliteNodeTests, RunInLiteRt) {
       read - static_cast<int>(refused.size()), read, written_of_types, of_types, answers.size(),
       right, not_fed + not_run);
   if (filter.empty()) {
-    CheckOneWay("tests/conformance/tflite_refused.txt", "Node tests that are not written.",
-                refused);
+    ExpectReasons("tests/golden/tflite_refused.txt", "Node tests that are not written.", refused);
   }
 }
 

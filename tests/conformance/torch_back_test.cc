@@ -1,5 +1,6 @@
 // ONNX's node tests to the IR, to calls of PyTorch, into an archive, and out of it to the IR again:
-// the same results. Cases that do not come back stand in torch_one_way.txt with the reason.
+// the same results. Cases that do not come back stand in tests/golden/torch_one_way.txt with the
+// reason.
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes torch_one_way.txt
@@ -44,7 +45,7 @@ TEST(TorchNodeTests, ComeBack) {
     if (back.problem.starts_with("read again: ")) back.wrong = false;
     tally.Add(name, back);
   }
-  tally.Finish("torch", "node tests come back", "tests/conformance/torch_one_way.txt",
+  tally.Finish("torch", "node tests come back", "tests/golden/torch_one_way.txt",
                "Node tests that are not written.");
 }
 

@@ -2,11 +2,11 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <utility>
 
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -138,33 +138,7 @@ void BackTally::Finish(const std::string& dialect, const std::string& come_back,
                        const std::string& file, const std::string& about) const {
   std::printf("%s: %zu of %zu %s\n", dialect.c_str(), tried_ - one_way_.size(), tried_,
               come_back.c_str());
-  if (filter_.empty()) CheckOneWay(file, about, one_way_);
-}
-
-void CheckOneWay(const std::string& file, const std::string& about,
-                 const std::map<std::string, std::string>& found) {
-  const std::string path = StrCat(X2IR_SOURCE_DIR, "/", file);
-  if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
-    std::ofstream out(path);
-    out << "# " << about << " (X2IR_UPDATE_GOLDEN=1 writes this file.)\n";
-    for (const auto& [name, reason] : found) out << name << ": " << reason << "\n";
-    return;
-  }
-  std::map<std::string, std::string> listed;
-  std::ifstream in(path);
-  EXPECT_TRUE(in) << path << " is missing";
-  for (std::string line; std::getline(in, line);) {
-    const size_t colon = line.find(": ");
-    if (line.empty() || line[0] == '#' || colon == std::string::npos) continue;
-    listed[line.substr(0, colon)] = line.substr(colon + 2);
-  }
-  for (const auto& [name, reason] : found) {
-    if (listed.contains(name)) continue;
-    ADD_FAILURE() << name << " does not come back: " << reason;
-  }
-  for (const auto& [name, reason] : listed) {
-    EXPECT_TRUE(found.contains(name)) << name << " comes back: remove it from " << file;
-  }
+  if (filter_.empty()) ExpectReasons(file, about, one_way_);
 }
 
 }  // namespace x2ir

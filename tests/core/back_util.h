@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/tensor.h"
@@ -48,23 +49,18 @@ class BackTally {
   bool Wants(const std::string& name) const;
   // A case that was tried. `reason`: what the file lists, where it is not the whole problem.
   void Add(const std::string& name, const Back& back, std::string_view reason = "");
-  // Prints "<dialect>: N of M <come back>", and checks the file (CheckOneWay) where all were
+  // Prints "<dialect>: N of M <come back>", and checks the file (ExpectReasons) where all were
   // wanted.
   void Finish(const std::string& dialect, const std::string& come_back, const std::string& file,
               const std::string& about) const;
-  const std::map<std::string, std::string>& one_way() const { return one_way_; }
+  const Reasons& one_way() const { return one_way_; }
 
  private:
   std::string filter_;
   std::regex wanted_;
-  std::map<std::string, std::string> one_way_;
+  Reasons one_way_;
   size_t tried_ = 0;
 };
-
-// Cases that do not come back, with the reason: lines of the form "case: reason" of a file of the
-// repository. A case that it lacks, or has in excess, is a failure; X2IR_UPDATE_GOLDEN=1 writes it.
-void CheckOneWay(const std::string& file, const std::string& about,
-                 const std::map<std::string, std::string>& found);
 
 }  // namespace x2ir
 

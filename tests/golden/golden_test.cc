@@ -3,15 +3,12 @@
 //
 //   X2IR_UPDATE_GOLDEN=1 build/tests/x2ir_golden_test     writes them anew
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/formats/coreml/coreml.h"
@@ -26,25 +23,6 @@
 
 namespace x2ir {
 namespace {
-
-std::string Read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-// The first lines that differ, for whole files are long.
-std::string FirstDifference(const std::string& got, const std::string& want) {
-  std::stringstream a(want), b(got);
-  std::string x, y;
-  for (int line = 1;; ++line) {
-    const bool more_a = static_cast<bool>(std::getline(a, x));
-    const bool more_b = static_cast<bool>(std::getline(b, y));
-    if (!more_a && !more_b) return "";
-    if (more_a == more_b && x == y) continue;
-    return StrCat("line ", line, "\n  expected: ", more_a ? x : "(end)",
-                  "\n  got:      ", more_b ? y : "(end)");
-  }
-}
 
 TEST(Golden, ImportedNetworks) {
   struct Row {
@@ -61,12 +39,8 @@ TEST(Golden, ImportedNetworks) {
     TextOptions options;
     options.node_names = true;
     const std::string text = ToText(*model->graph, options);
-    const std::string path = StrCat(X2IR_SOURCE_DIR, "/tests/golden/", row.golden);
-    if (std::getenv("X2IR_UPDATE_GOLDEN")) {
-      std::ofstream(path, std::ios::binary) << text;
-      continue;
-    }
-    EXPECT_EQ(FirstDifference(text, Read(path)), "") << path;
+    ExpectGolden(StrCat("tests/golden/", row.golden), text);
+    if (UpdatesGolden()) continue;
     // The text is one that can be read.
     const auto again = ParseGraph(text);
     ASSERT_TRUE(again.ok()) << row.model << ": " << again.status();
@@ -79,16 +53,6 @@ TEST(Golden, DifferencesAreSeen) {
   EXPECT_NE(FirstDifference("a\nc\n", "a\nb\n"), "");
   EXPECT_NE(FirstDifference("a\n", "a\nb\n"), "");
   EXPECT_NE(FirstDifference("a\nb\n", ""), "");
-}
-
-// A document that is generated; with X2IR_UPDATE_GOLDEN it is written.
-void CheckDocument(const std::string& name, const std::string& text) {
-  const std::string path = X2IR_SOURCE_DIR + name;
-  if (std::getenv("X2IR_UPDATE_GOLDEN")) {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  EXPECT_EQ(FirstDifference(text, Read(path)), "") << path;
 }
 
 // The document of what is supported is what `x2ir ops --dialect onnx --markdown` prints.
@@ -106,15 +70,15 @@ TEST(Golden, SupportedOps) {
       "frameworks that are only read, without their overloads, are where they become the same\n"
       "IR op.\n\n",
       table->ToMarkdown());
-  CheckDocument("/docs/supported_ops.md", text);
+  ExpectGolden("docs/supported_ops.md", text);
 }
 
 // So is the reference of IR's own ops what `x2ir ops --reference --markdown` prints.
 TEST(Golden, IrOps) {
   const auto table = MakeOpsTable("", std::nullopt);
   ASSERT_TRUE(table.ok()) << table.status();
-  CheckDocument(
-      "/docs/ir_ops.md",
+  ExpectGolden(
+      "docs/ir_ops.md",
       StrCat(
           "# The ops of the IR\n\n"
           "<!-- Written by tests/golden/golden_test.cc with X2IR_UPDATE_GOLDEN=1. Do not edit. "
@@ -174,28 +138,26 @@ std::string Listed(const std::set<std::string>& names) {
   return text;
 }
 std::string HeadOf(const std::string& name) {
-  const std::string text = Read(StrCat(X2IR_SOURCE_DIR, "/tests/golden/", name));
-  EXPECT_FALSE(text.empty()) << name;
-  return text;
+  return ReadGolden(StrCat("tests/golden/", name, "_ops_head.md"));
 }
 
 // Dialects of symbols have no schema: the table has what the rows have.
 TEST(Golden, MxnetOps) {
   const OpsByName ops = OpsOf("mxnet");
-  std::string text = HeadOf("mxnet_ops_head.md") + "| operator | read as (mostly) |\n|---|---|\n";
+  std::string text = HeadOf("mxnet") + "| operator | read as (mostly) |\n|---|---|\n";
   for (const auto& [op, ir] : ops.read) StrAppend(&text, "| ", op, " | ", Listed(ir), " |\n");
   StrAppend(&text, "\n", ops.read.size(), " names of operators.\n");
-  CheckDocument("/docs/mxnet_ops.md", text);
+  ExpectGolden("docs/mxnet_ops.md", text);
 }
 
 // Frameworks whose files hold no schemas, as those of symbols.
 TEST(Golden, OpsOfLayers) {
   for (const std::string world : {"caffe", "caffe2", "darknet", "keras", "ncnn"}) {
     const OpsByName ops = OpsOf(world);
-    std::string text = HeadOf(world + "_ops_head.md") + "| name | read as (mostly) |\n|---|---|\n";
+    std::string text = HeadOf(world) + "| name | read as (mostly) |\n|---|---|\n";
     for (const auto& [op, ir] : ops.read) StrAppend(&text, "| ", op, " | ", Listed(ir), " |\n");
     StrAppend(&text, "\n", ops.read.size(), " names.\n");
-    CheckDocument(StrCat("/docs/", world, "_ops.md"), text);
+    ExpectGolden(StrCat("docs/", world, "_ops.md"), text);
   }
 }
 
@@ -204,8 +166,8 @@ TEST(Golden, NnvmOps) {
   std::set<std::string> names;
   for (const auto& [op, ir] : ops.read) names.insert(op);
   for (const auto& [op, ir] : ops.written) names.insert(op);
-  std::string text = HeadOf("nnvm_ops_head.md") +
-                     "| operator | read as (mostly) | written from |\n|---|---|---|\n";
+  std::string text =
+      HeadOf("nnvm") + "| operator | read as (mostly) | written from |\n|---|---|---|\n";
   const auto of = [](const auto& all, const std::string& op) {
     const auto found = all.find(op);
     return found == all.end() ? std::string() : Listed(found->second);
@@ -215,13 +177,13 @@ TEST(Golden, NnvmOps) {
   }
   StrAppend(&text, "\n", ops.read.size(), " operators are read, ", ops.written.size(),
             " are written.\n");
-  CheckDocument("/docs/nnvm_ops.md", text);
+  ExpectGolden("docs/nnvm_ops.md", text);
 }
 
 TEST(Golden, TfliteOps) {
   OpsByName ops = OpsOf("tflite");
   auto& [read, written] = ops;
-  std::string text = HeadOf("tflite_ops_head.md");
+  std::string text = HeadOf("tflite");
   text += "| number | operator | read as (mostly) | written from |\n|---|---|---|---|\n";
   int count = 0;
   const auto names = tflite::OperatorNames();
@@ -244,7 +206,7 @@ TEST(Golden, TfliteOps) {
   }
   StrAppend(&text, "\n", count, " of ", names.size(),
             " builtin operators of the schema are read.\n");
-  CheckDocument("/docs/tflite_ops.md", text);
+  ExpectGolden("docs/tflite_ops.md", text);
 }
 
 TEST(Golden, PaddleOps) {
@@ -256,41 +218,21 @@ TEST(Golden, PaddleOps) {
         << "PIR's " << name.pir << " is " << program << ", which has no form";
     pir[program].insert(std::string(name.pir));
   }
-  std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/paddle_ops_head.md");
-  std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
-  ASSERT_FALSE(text.empty());
+  std::string text = HeadOf("paddle");
   text += "| operator | of PIR | read as (mostly) |\n|---|---|---|\n";
-  const auto list = [](const std::set<std::string>& names) {
-    std::string all;
-    for (const std::string& name : names) StrAppend(&all, all.empty() ? "" : ", ", name);
-    return all;
-  };
   for (const auto& [op, ir] : read) {
-    StrAppend(&text, "| ", op, " | ", list(pir[op]), " | ", list(ir), " |\n");
+    StrAppend(&text, "| ", op, " | ", Listed(pir[op]), " | ", Listed(ir), " |\n");
   }
   StrAppend(&text, "\n", read.size(), " operators, ", AllPirNames().size(),
             " operations of PIR among them.\n");
-  CheckDocument("/docs/paddle_ops.md", text);
+  ExpectGolden("docs/paddle_ops.md", text);
 }
 
 // Operators of OneFlow: what they are read as, and what is written as them.
 TEST(Golden, OneflowOps) {
-  std::map<std::string, std::set<std::string>> read, written;
-  for (const Form* form : AllForms(oneflow::kDialect)) {
-    const std::string& op = form->op.str();
-    if (form->imports && (!form->code || form->code->import)) read[op].insert(form->ir_op.str());
-    if (form->exports && (!form->code || form->code->export_)) {
-      written[op].insert(form->ir_op.str());
-    }
-  }
-  const auto list = [](const std::set<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) StrAppend(&text, text.empty() ? "" : ", ", name);
-    return text;
-  };
-  std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/oneflow_ops_head.md");
-  std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
-  ASSERT_FALSE(text.empty());
+  OpsByName ops = OpsOf(oneflow::kDialect);
+  auto& [read, written] = ops;
+  std::string text = HeadOf("oneflow");
   text += "| operator | operands | read as (mostly) | written from |\n|---|---|---|---|\n";
   std::string others;
   int64_t rest = 0;
@@ -312,8 +254,8 @@ TEST(Golden, OneflowOps) {
                 : operand.count == oneflow::Count::kOptional ? "?"
                                                              : "");
     }
-    StrAppend(&text, "| ", name, " | ", operands, " | ", list(read[name]), " | ",
-              list(written[name]), " |\n");
+    StrAppend(&text, "| ", name, " | ", operands, " | ", Listed(read[name]), " | ",
+              Listed(written[name]), " |\n");
   }
   int64_t count = 0;
   for (const auto& [op, ir] : read) count += !ir.empty();
@@ -321,27 +263,14 @@ TEST(Golden, OneflowOps) {
       &text, "\n", count, " operators are read. ", rest,
       " more of the facts are not: those of training (gradients, updates of weights), and\n\n",
       others, ".\n");
-  CheckDocument("/docs/oneflow_ops.md", text);
+  ExpectGolden("docs/oneflow_ops.md", text);
 }
 
 // Core ML: MIL's operations, both ways, and layers of networks and other models, which are read.
 TEST(Golden, CoremlOps) {
-  std::map<std::string, std::set<std::string>> read, written;
-  for (const Form* form : AllForms(coreml::kDialect)) {
-    const std::string& op = form->op.str();
-    if (form->imports && (!form->code || form->code->import)) read[op].insert(form->ir_op.str());
-    if (form->exports && (!form->code || form->code->export_)) {
-      written[op].insert(form->ir_op.str());
-    }
-  }
-  const auto list = [](const std::set<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) StrAppend(&text, text.empty() ? "" : ", ", name);
-    return text;
-  };
-  std::ifstream head(X2IR_SOURCE_DIR "/tests/golden/coreml_ops_head.md");
-  std::string text{std::istreambuf_iterator<char>(head), std::istreambuf_iterator<char>()};
-  ASSERT_FALSE(text.empty());
+  OpsByName ops = OpsOf(coreml::kDialect);
+  auto& [read, written] = ops;
+  std::string text = HeadOf("coreml");
   text +=
       "## ML Programs\n\n| operation | from | read as (mostly) | written from "
       "|\n|---|---|---|---|\n";
@@ -349,8 +278,8 @@ TEST(Golden, CoremlOps) {
   for (const coreml::MilOp& op : coreml::AllMilOps()) {
     const std::string name(op.name);
     known += !read[name].empty();
-    StrAppend(&text, "| ", name, " | iOS", op.since + 10, " | ", list(read[name]), " | ",
-              list(written[name]), " |\n");
+    StrAppend(&text, "| ", name, " | iOS", op.since + 10, " | ", Listed(read[name]), " | ",
+              Listed(written[name]), " |\n");
   }
   StrAppend(&text, "\n", known, " of ", coreml::AllMilOps().size(), " operations are read.\n");
   // What a message says a file may hold from a number on.
@@ -362,7 +291,7 @@ TEST(Golden, CoremlOps) {
     int64_t all = 0, some = 0;
     for (const coreml::FieldSpec& field : spec->fields) {
       if (field.number < from) continue;
-      const std::string ir = list(read[StrCat(domain, field.name)]);
+      const std::string ir = Listed(read[StrCat(domain, field.name)]);
       ++all;
       some += !ir.empty();
       StrAppend(&text, "| ", field.name, " | ", ir, " |\n");
@@ -371,7 +300,7 @@ TEST(Golden, CoremlOps) {
   };
   table("Layers", "NeuralNetworkLayer", "nn::", 100);
   table("Models", "Model", "model::", 200);
-  CheckDocument("/docs/coreml_ops.md", text);
+  ExpectGolden("docs/coreml_ops.md", text);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // dialect must be, checked against the dialect's schemas. Each law is a function from data to
 // problems, so that the last tests can show that it does find them.
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
@@ -12,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -159,8 +159,7 @@ Problems Unfinished(const OpDef& def) {
 }
 
 // op -> reason.
-using Reasons = std::map<std::string, std::string>;
-constexpr std::string_view kUnmappedOps = "docs/unmapped_ops.txt";
+constexpr char kUnmappedOps[] = "docs/unmapped_ops.txt";
 
 // Every op at every opset has a form or a reason, and not both.
 Problems Unmapped(const std::set<std::string>& ops, const Reasons& reasons) {
@@ -190,21 +189,6 @@ Problems Unmapped(const std::set<std::string>& ops, const Reasons& reasons) {
     if (reason.empty()) problems.push_back(StrCat("an empty reason for ", op));
   }
   return problems;
-}
-
-// Lines of the form "Op: reason".
-Reasons ReadReasons(std::string_view path) {
-  Reasons reasons;
-  std::ifstream file(StrCat(X2IR_SOURCE_DIR, "/", path));
-  EXPECT_TRUE(file) << path << " is missing";
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    const size_t colon = line.find(": ");
-    const std::string op = line.substr(0, colon);
-    const std::string reason = colon == std::string::npos ? "" : line.substr(colon + 2);
-    EXPECT_TRUE(reasons.emplace(op, reason).second) << op << " stands there twice";
-  }
-  return reasons;
 }
 
 // Ops of ONNX's default domain that are not deprecated at some opset that we promise.
@@ -517,7 +501,7 @@ TEST(Registry, EveryOpHasAFormOrAReason) {
 }
 
 TEST(Registry, ThereAndBackIsTheIdentity) {
-  const Reasons exceptions = ReadReasons("tests/laws/round_trip_exceptions.txt");
+  const Reasons exceptions = ReadReasons("tests/golden/round_trip_exceptions.txt");
   Problems all;
   int checked = 0;
   // No plausible graph stands for a body: tests/handlers/onnx/control_flow_test.cc has those ops.

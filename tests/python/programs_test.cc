@@ -1,13 +1,13 @@
 // Programs that x2ir writes for PyTorch, as Python (.py) and as archives of torch.export (.pt2),
 // run by PyTorch: networks, PyTorch's own operator cases, and ONNX's backend cases, each against
-// its stored outputs. What is refused stands in refused_*.txt with the reason, and
+// its stored outputs. What is refused stands in tests/golden/refused_*.txt with the reason, and
 // docs/pytorch_ops.md counts ONNX's cases by their ops. One process runs a suite; PyTorch from 1.13
 // on runs Python (Debian: python3-torch), from 2.9 on archives. What is written for OneFlow is run
 // by it too, with a stand-in that has OneFlow's names alone (standin/oneflow).
 //
 //   X2IR_PYTHON=python3    the interpreter, instead of the system's
 //   X2IR_CASES=REGEX       only the cases whose names match
-//   X2IR_UPDATE_GOLDEN=1   writes refused_*.txt and docs/pytorch_ops.md
+//   X2IR_UPDATE_GOLDEN=1   writes these files and docs/pytorch_ops.md
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -25,6 +25,7 @@
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
 #include "tests/core/shared_util.h"
+#include "tests/golden/golden_util.h"
 #include "tests/torch/torch_cases_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
@@ -94,16 +95,15 @@ void FindOps(std::vector<ProgramCase>& cases) {
 // Cases that may fail, as conformance has them: random ones, and those whose data are wrong.
 std::set<std::string> Excluded(const std::string& file) {
   std::set<std::string> excluded;
-  std::ifstream lines(StrCat(X2IR_SOURCE_DIR, "/tests/conformance/", file));
-  for (std::string line; std::getline(lines, line);) {
-    excluded.insert(line.substr(0, line.find_first_of(" @")));
+  for (const auto& [name, reason] : ReadReasons(file)) {
+    excluded.insert(name.substr(0, name.find('@')));
   }
   return excluded;
 }
 
 std::vector<ProgramCase> NodeCases() {
   std::vector<ProgramCase> cases;
-  const std::set<std::string> excluded = Excluded("exclusions.txt");
+  const std::set<std::string> excluded = Excluded("tests/golden/onnx_exclusions.txt");
   const fs::path newer = Unpacked("onnx-node-tests-opset18plus.tar.xz", "onnx-node-tests");
   for (const auto& [prefix, corpus, root] :
        {std::tuple("", "libonnx-testdata", fs::path("/usr/share/libonnx-testdata/data/node")),
@@ -198,7 +198,7 @@ std::string WriteIo(const fs::path& folder, const Graph& graph, const std::strin
 
 std::vector<ProgramCase> TensorFlowCases() {
   std::vector<ProgramCase> cases;
-  const std::set<std::string> excluded = Excluded("tf_exclusions.txt");
+  const std::set<std::string> excluded = Excluded("tests/golden/tf_exclusions.txt");
   for (const TfCase& test : TfCases()) {
     if (!excluded.contains(test.name)) cases.push_back({test.name, test.model, {}, {}, {}, test});
   }
@@ -370,8 +370,8 @@ Outcome RunAll(const std::string& suite, const std::vector<ProgramCase>& cases, 
 // What is refused of each suite stands in a file.
 void CheckRefused(const std::string& suite, const Form& form, const Outcome& outcome) {
   if (!Env("X2IR_CASES").empty()) return;
-  CheckOneWay(StrCat("tests/python/refused_", form.prefix, suite, ".txt"),
-              StrCat("What is not written as ", form.format, ", and why."), outcome.refused);
+  ExpectReasons(StrCat("tests/golden/refused_", form.prefix, suite, ".txt"),
+                StrCat("What is not written as ", form.format, ", and why."), outcome.refused);
 }
 
 void RunSuite(const std::string& suite, const std::vector<ProgramCase>& cases, const Form& form,
@@ -502,10 +502,7 @@ TEST(PythonProgramsTest, NodeCases) {
   CheckRefused("nodes", kPython, python);
   CheckRefused("nodes", kArchive, archives);
   if (!Env("X2IR_CASES").empty()) return;
-  const std::string path = X2IR_SOURCE_DIR "/docs/pytorch_ops.md";
-  const std::string text = TableOf(python, archives);
-  if (!Env("X2IR_UPDATE_GOLDEN").empty()) WriteFile(path, text);
-  EXPECT_EQ(text, ReadFile(path)) << path;
+  ExpectGolden("docs/pytorch_ops.md", TableOf(python, archives));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
 #include "tests/core/temp_dir_util.h"
+#include "tests/golden/golden_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/formats/python/classes_internal.h"
@@ -152,12 +153,7 @@ constexpr std::string_view kSmall[][2] = {
 
 void CheckGolden(const std::string& name, const Written& written) {
   ASSERT_EQ(written.status, "") << name;
-  const std::string path = StrCat(X2IR_SOURCE_DIR, "/tests/python/golden/", name, ".py");
-  if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
-    WriteFile(path, written.code);
-  } else {
-    EXPECT_EQ(written.code, ReadFile(path)) << path;
-  }
+  ExpectGolden(StrCat("tests/golden/python/", name, ".py"), written.code);
 }
 
 TEST(PythonTest, Golden) {
@@ -251,7 +247,7 @@ TEST(PythonTest, OneFlowIsAskedForByName) {
 // No line is longer than black's, but where a name or a string is.
 TEST(PythonTest, LinesAreShort) {
   for (const auto& entry :
-       fs::recursive_directory_iterator(StrCat(X2IR_SOURCE_DIR, "/tests/python/golden"))) {
+       fs::recursive_directory_iterator(StrCat(X2IR_SOURCE_DIR, "/tests/golden/python"))) {
     if (entry.is_directory()) continue;
     const std::string code = ReadFile(entry.path());
     size_t start = 0;
@@ -266,7 +262,7 @@ TEST(PythonTest, LinesAreShort) {
 TEST(PythonTest, LinesAreBlacks) {
   if (std::system("black --version >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "no black (Debian: black)";
-  const std::string command = StrCat("black --check -q ", X2IR_SOURCE_DIR, "/tests/python/golden");
+  const std::string command = StrCat("black --check -q ", X2IR_SOURCE_DIR, "/tests/golden/python");
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 

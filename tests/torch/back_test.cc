@@ -1,9 +1,9 @@
 // PyTorch's operators and models to the IR, back to calls, into an archive, and out of it to the IR
 // again: the same results.
-// Cases that do not come back stand in one_way.txt with the reason.
+// Cases that do not come back stand in tests/golden/torch_programs_one_way.txt with the reason.
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
-//   X2IR_UPDATE_GOLDEN=1   writes one_way.txt
+//   X2IR_UPDATE_GOLDEN=1   writes this file
 #include <string>
 #include <vector>
 
@@ -63,7 +63,7 @@ BackTally TallyOf(const std::vector<TorchCase>& cases) {
 
 TEST(TorchBackTest, CasesComeBack) {
   const BackTally tally = TallyOf(ArchivedTorchCases());
-  tally.Finish("torch", "programs come back", "tests/torch/one_way.txt",
+  tally.Finish("torch", "programs come back", "tests/golden/torch_programs_one_way.txt",
                "Programs that are read, but not written again.");
 }
 

@@ -27,6 +27,7 @@
 #include "tests/conformance/ort_util.h"
 #include "tests/core/host_util.h"
 #include "tests/core/shared_util.h"
+#include "tests/golden/golden_util.h"
 #include "tests/torch/torch_cases_util.h"
 #include "x2ir/cli/libonnx_check.h"
 #include "x2ir/core/convert.h"
@@ -202,10 +203,8 @@ class Runner {
 
   // A row an operator: how many of its cases are right, refused, wrong.
   std::string Table() const {
-    std::ifstream head(X2IR_SOURCE_DIR "/tests/torch/torch_ops_head.md");
-    std::stringstream start;
-    start << head.rdbuf();
-    std::string text = StrCat(start.str(), "\n| operator | right | refused |\n|---|---|---|\n");
+    std::string text = StrCat(ReadGolden("tests/golden/torch_ops_head.md"),
+                              "\n| operator | right | refused |\n|---|---|---|\n");
     for (const auto& [name, count] : by_operator_) {
       const auto of = [&, c = &count](Verdict v) { return c->contains(v) ? c->at(v) : 0; };
       StrAppend(&text, "| ", name, " | ", of(kRight), " | ", of(kRefused), " |\n");
@@ -335,7 +334,7 @@ TEST(TorchCasesTest, Operators) {
   runner.Finish(StrCat(cases.size(), " cases of PyTorch's operators"));
   if (!folder.empty() || !Env("X2IR_CASES").empty()) return;
   EXPECT_GE(runner.ShareRight(0), kFloorOfCases);
-  if (!Env("X2IR_UPDATE_GOLDEN").empty()) {
+  if (UpdatesGolden()) {
     const std::string path = X2IR_SOURCE_DIR "/docs/torch_ops.md";
     const std::string rest = SectionsOf(path);
     std::ofstream(path) << runner.Table() << rest;
