@@ -31,7 +31,6 @@ TEST(Nnvm, Elementwise) {
       {"broadcast_greater", "", "float32[2]{5, -5};float32[1]{3}", "float32[2]{1, 0}"},
       {"logical_and", "", "float32[2]{1, 1};float32[2]{0, 1}", "float32[2]{0, 1}"},
       {"where", "", "float32[2]{1, 0};float32[2]{5, 6};float32[2]{7, 8}", "float32[2]{5, 8}"},
-      {"round", "", "float32[3]{0.5, -2.5, 1.2}", "float32[3]{1, -3, 1}"},
       {"clip", "a_min = \"0\", a_max = \"1\"", "float32[3]{-1, 0.5, 2}", "float32[3]{0, 0.5, 1}"},
       {"cast", "dtype = \"int32\"", "float32[2]{1.5, -1.5}", "int32[2]{1, -1}"},
       {"full", "shape = \"(2,)\", fill_value = \"3\"", "", "float32[2]{3, 3}"},

@@ -51,15 +51,9 @@ TEST(Oneflow, Unary) {
       {"x = float32[1]{1}\ny = oneflow.trigamma(x)", "y", "float32[1]{1.644934}"},
       {"x = float32[1]{0}\ny = oneflow.erfinv(x)", "y", "float32[1]{0}"},
       {"x = float32[1]{0}\ny = oneflow.erfc(x)", "y", "float32[1]{1}"},
-      {"x = float32[2]{-2.7, 2.7}\ny = oneflow.trunc(x)", "y", "float32[2]{-2, 2}"},
       {"x = float32[2]{-2.5, 2.25}\ny = oneflow.frac(x)", "y", "float32[2]{-0.5, 0.25}"},
       {"x = float32[2]{0, 4}\ny = oneflow.reciprocal_no_nan(x)", "y", "float32[2]{0, 0.25}"},
-      {"x = float32[2]{0, 4}\ny = oneflow.not_equal_zero(x)", "y", "bool[2]{false, true}"},
-      {"x = float32[2]{0, 4}\ny = oneflow.logical_not(x)", "y", "bool[2]{true, false}"},
       {"x = bool[2]{0, 1}\ny = oneflow.logical_not(x)", "y", "bool[2]{true, false}"},
-      {"x = float32[3]{nan, inf, 1}\ny = oneflow.isfinite(x)", "y", "bool[3]{false, false, true}"},
-      {"x = float32[3]{nan, -inf, 1}\ny = oneflow.isinf(x)", "y", "bool[3]{false, true, false}"},
-      {"x = float32[3]{nan, inf, 1}\ny = oneflow.isnan(x)", "y", "bool[3]{true, false, false}"},
       {"x = int32[1]{3}\ny = oneflow.isnan(x)", "y", "bool[1]{false}"},
       // Halves go to the even neighbor.
       {"x = float32[4]{0.5, 1.5, -0.5, -2.5}\ny = oneflow.round(x)", "y",
@@ -76,17 +70,11 @@ TEST(Oneflow, Unary) {
 TEST(Oneflow, Arithmetic) {
   const ConstantRow rows[] = {
       {kX + Number("scalar_add", "1.5"), "y", "float32[3]{-0.5, 2, 4.5}"},
-      {kI + Integer("scalar_add", "3"), "y", "int32[4]{-4, 2, 5, 10}"},
       {kX + Integer("scalar_mul", "2"), "y", "float32[3]{-4, 1, 6}"},
-      {kI + Integer("scalar_mul", "-2"), "y", "int32[4]{14, 2, -4, -14}"},
       {kX + Number("scalar_div", "0.5"), "y", "float32[3]{-4, 1, 6}"},
-      {kI + Integer("scalar_div", "2"), "y", "int32[4]{-3, 0, 1, 3}"},
       {kX + "y = oneflow.scalar_add(x)", "y", "error neither an integer nor a float"},
-      {kI + Integer("scalar_floordiv", "2"), "y", "int32[4]{-4, -1, 1, 3}"},
       {kX + Number("scalar_floordiv", "2.0"), "y", "float32[3]{-1, 0, 1}"},
-      {kI + Integer("scalar_truncdiv", "2"), "y", "int32[4]{-3, 0, 1, 3}"},
       {"x = float32[2]{-5, 5}\n" + Number("scalar_truncdiv", "2.0"), "y", "float32[2]{-2, 2}"},
-      {kI + Integer("scalar_fmod", "3"), "y", "int32[4]{-1, -1, 2, 1}"},
       {"x = float32[2]{-5, 5}\n" + Number("scalar_fmod", "3.0"), "y", "float32[2]{-2, 2}"},
       {"x = float32[2]{2, 3}\n" + Number("scalar_pow", "2.0"), "y", "float32[2]{4, 9}"},
       {"x = float32[2]{2, 3}\n" + Number("scalar_reverse_pow", "2.0"), "y", "float32[2]{4, 8}"},
@@ -129,9 +117,6 @@ TEST(Oneflow, Arithmetic) {
        "float32[3]{-1, 0.25, 1.5}"},
       {kX + "s = float32[1]{2}\ny = oneflow.scalar_add_by_tensor(x, s)", "y",
        "float32[3]{0, 2.5, 5}"},
-      {"a = float32[2]{0, 2}\nb = float32[2]{4, 4}\nw = float32[2]{0.5, 0.25}\n"
-       "y = oneflow.lerp(a, b, w)",
-       "y", "float32[2]{2, 2.5}"},
       {"x = float32[2]{0, 2}\nb = float32[2]{4, 4}\ny = oneflow.scalar_lerp(x, b) { "
        "has_float_operand = 1, float_operand = 0.5d }",
        "y", "float32[2]{2, 3}"},
@@ -159,8 +144,6 @@ TEST(Oneflow, ComparisonsAndLogic) {
       {kX + Number("scalar_logical_inplace_greater", "0.0"), "y", "float32[3]{0, 1, 1}"},
       {"a = float32[2]{0, 2}\nb = float32[2]{1, 3}\ny = oneflow.broadcast_logical_and(a, b)", "y",
        "bool[2]{false, true}"},
-      {"a = bool[2]{0, 1}\nb = bool[2]{1, 1}\ny = oneflow.broadcast_logical_xor(a, b)", "y",
-       "bool[2]{true, false}"},
       {"a = int32[2]{0, 0}\nb = int32[2]{0, 3}\ny = oneflow.broadcast_logical_or(a, b)", "y",
        "bool[2]{false, true}"},
       {"a = float32[2]{1, 2}\nb = float32[1]{2}\ny = oneflow.broadcast_not_equal(a, b)", "y",
@@ -179,10 +162,6 @@ TEST(Oneflow, ComparisonsAndLogic) {
        "int32[2]{7, 5}"},
       {"x = int32[2]{6, 5}\ny = oneflow.scalar_bitwise_xor(x) { operand = 1 }", "y",
        "int32[2]{7, 4}"},
-      {"x = bool[2]{0, 1}\ny = oneflow.scalar_bitwise_and(x) { operand = 1 }", "y",
-       "bool[2]{false, true}"},
-      {"c = float32[2]{0, 2}\na = float32[2]{1, 2}\nb = float32[1]{9}\ny = oneflow.where(c, a, b)",
-       "y", "float32[2]{9, 2}"},
       {kX + "m = bool[3]{1, 0, 0}\ny = oneflow.masked_fill(x, m) { has_float_operand = 1, "
             "float_operand = 7.0d }",
        "y", "float32[3]{7, 0.5, 3}"},
@@ -305,7 +284,6 @@ TEST(Oneflow, Products) {
       {"a = float32[1,1,2]{1, 2}\nb = float32[1,2]{3, 4}\ny = oneflow.broadcast_matmul(a, b) { "
        "transpose_b = 1 }",
        "y", "float32[1,1,1]{11}"},
-      {"a = float32[2]{1, 2}\nb = float32[2]{3, 4}\ny = oneflow.dot(a, b)", "y", "float32[]{11}"},
       {ab + "v = float32[2]{1, 1}\ny = oneflow.matrix_vector_product(a, v)", "y",
        "float32[2]{3, 7}"},
       {ab + "v = float32[2]{1, 1}\ny = oneflow.vector_matrix_product(v, a)", "y",
@@ -398,10 +376,6 @@ TEST(Oneflow, Shapes) {
       {kX + "y = oneflow.fill_(x) { is_floating_value = 1, floating_value = 2.0d }", "y",
        "float32[3]{2, 2, 2}"},
       {kX + "v = float32[]{4}\ny = oneflow.fill_tensor_(x, v)", "y", "float32[3]{4, 4, 4}"},
-      {"y = oneflow.arange() { dtype = \"int64\", integer_start = 1, integer_delta = 2, "
-       "integer_limit "
-       "= 6 }",
-       "y", "int64[3]{1, 3, 5}"},
       {"y = oneflow.arange() { dtype = \"float32\", float_start = 0.0d, float_delta = "
        "0.5d, float_limit = 1.0d }",
        "y", "float32[2]{0, 0.5}"},
@@ -493,8 +467,6 @@ TEST(Oneflow, Reductions) {
       {"x = float32[3]{1, 2, 3}\ny = oneflow.var(x) { dim = [0] }", "y", "float32[]{1}"},
       {"x = float32[2]{1, 3}\ny = oneflow.var(x) { dim = [0], unbiased = 0, keepdim = 1 }", "y",
        "float32[1]{1}"},
-      {"x = float32[2]{3, 4}\ny = oneflow.square_sum(x)", "y", "float32[1]{25}"},
-      {"x = float32[2]{3, 4}\ny = oneflow.sqrt_square_sum(x)", "y", "float32[]{5}"},
       {"x = float32[2]{3, 4}\ny = oneflow.multi_square_sum(x, x)", "y", "float32[1]{50}"},
       {kX + "y = oneflow.sort(x) { direction = \"DESCENDING\" }", "y", "float32[3]{3, 0.5, -2}"},
       {kX + "y = oneflow.sort(x) { direction = \"SIDEWAYS\" }", "y", "error SIDEWAYS"},
@@ -508,8 +480,6 @@ TEST(Oneflow, Reductions) {
       {kM + "y = oneflow.cumsum(x) { dim = 1 }", "y", "float32[2,3]{1, 3, 6, 4, 9, 15}"},
       {kM + "y = oneflow.cumprod(x) { dim = 1 }", "y", "float32[2,3]{1, 2, 6, 4, 20, 120}"},
       {"x = float32[3]{3, 1, 2}\ny = oneflow.median(x)", "y", "float32[]{2}"},
-      {"x = float32[3]{3, 1, 2}\ny, i = oneflow.median_with_indices(x)", "y, i",
-       "float32[]{2}; int64[]{2}"},
       {"x = float32[3]{3, 1, 3}\ny, i = oneflow.mode(x)", "y", "float32[]{3}"},
   };
   ExpectConstantRows(rows, "oneflow");
@@ -679,11 +649,6 @@ TEST(Oneflow, Norms) {
 TEST(Oneflow, Quantization) {
   const std::string x = "x = float32[4]{-2.54, 0, 0.5, 1.27}\n";
   const ConstantRow rows[] = {
-      {x + "s, z = oneflow.min_max_observer(x)", "s, z", "float32[1]{0.02}; float32[1]{0}"},
-      {"x = float32[2]{-1, 4.1}\ns, z = oneflow.min_max_observer(x) { quantization_scheme = "
-       "\"affine\" "
-       "}",
-       "s, z", "float32[1]{0.02}; float32[1]{50}"},
       {"x = float32[2,2]{1.27, 0, -2.54, 1}\ns, z = oneflow.min_max_observer(x) { "
        "per_layer_quantization = 0 }",
        "s", "float32[2]{0.01, 0.02}"},
@@ -693,19 +658,9 @@ TEST(Oneflow, Quantization) {
       {x + "t = int64[1]{0}\nm = float32[1]{1.27}\nn = float32[1]{-1}\n"
            "s, z = oneflow.moving_average_min_max_observer(x, t, m, n) { momentum = 0.95 }",
        "s, z", "float32[1]{0.01}; float32[1]{0}"},
-      {x + "t = int64[1]{0}\nm = float32[1]{4.1}\nn = float32[1]{-1}\n"
-           "s, z = oneflow.moving_average_min_max_observer(x, t, m, n) { quantization_scheme = "
-           "\"affine\" }",
-       "s, z", "float32[1]{0.02}; float32[1]{50}"},
-      {"x = float32[4]{-3, 0.26, 0.75, 200}\ns = float32[1]{0.5}\nz = float32[1]{0}\n"
-       "y = oneflow.fake_quantization(x, s, z)",
-       "y", "float32[4]{-3, 0.5, 1, 63.5}"},
       {"x = float32[3]{-3, 0.26, 200}\ns = float32[1]{0.5}\nz = float32[1]{2}\n"
        "y = oneflow.fake_quantization(x, s, z) { quantization_scheme = \"affine\" }",
        "y", "float32[3]{-1, 0.5, 126.5}"},
-      {"x = float32[2,1]{0.3, 0.3}\ns = float32[2]{0.5, 0.25}\nz = float32[2]{0, 0}\n"
-       "y = oneflow.fake_quantization(x, s, z)",
-       "y", "float32[2,1]{0.5, 0.25}"},
       {"x = float32[2]{0.3, 100}\ns = float32[1]{-2}\nz = float32[1]{0}\n"
        "y = oneflow.fake_quantization(x, s, z) { quantization_formula = \"cambricon\" }",
        "y", "float32[2]{0.25, 31.75}"},
