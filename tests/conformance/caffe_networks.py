@@ -20,6 +20,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+import io_file
+
 rng = np.random.default_rng(22)
 
 
@@ -34,17 +36,7 @@ def positive(shape):
 # --- Files -------------------------------------------------------------------------------------------
 
 def save_io(path, inputs, outputs):
-    header, blob = {}, b""
-    for prefix, arrays in (("in_", inputs), ("out_", outputs)):
-        for i, a in enumerate(arrays):
-            a = np.array(a, np.float32, order="C")
-            header[f"{prefix}{i}"] = {"dtype": "F32", "shape": list(a.shape),
-                                      "data_offsets": [len(blob), len(blob) + a.nbytes]}
-            blob += a.tobytes()
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + blob)
+    io_file.save_io(path, *([np.array(a, np.float32) for a in arrays] for arrays in (inputs, outputs)))
 
 
 def load_io(path):

@@ -5,6 +5,8 @@ import struct
 
 import numpy as np
 
+import io_file
+
 SCHEMA = json.load(open(os.path.join(os.path.dirname(__file__), "../../facts/coreml-proto-fields.json")))
 PACKAGE = "CoreML.Specification."
 
@@ -48,26 +50,11 @@ def encode(message, fields):
     return data
 
 
-def save_io(path, inputs, outputs):
-    names = {np.dtype("float32"): "F32", np.dtype("float16"): "F16", np.dtype("int64"): "I64", np.dtype("int32"): "I32"}
-    header, data = {}, b""
-    for prefix, arrays in (("in", inputs), ("out", outputs)):
-        for i, a in enumerate(arrays):
-            if a is None:
-                continue
-            a = np.ascontiguousarray(a)
-            header["%s_%d" % (prefix, i)] = {"dtype": names[a.dtype], "shape": list(a.shape),
-                                             "data_offsets": [len(data), len(data) + a.nbytes]}
-            data += a.tobytes()
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + data)
-
-
 def write(folder, name, model, xs, ys):
     path = os.path.join(folder, name + ".mlmodel")
     assert not os.path.exists(path), name
     with open(path, "wb") as f:
         f.write(encode("Model", model))
-    save_io(path + ".io.safetensors", xs, [None if y is None else np.asarray(y) for y in ys])
+    # A tensor has an axis at the least there.
+    io_file.save_io(path + ".io.safetensors",
+                    *([None if a is None else np.ascontiguousarray(a) for a in arrays] for arrays in (xs, ys)))

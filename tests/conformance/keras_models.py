@@ -9,7 +9,6 @@ import io
 import json
 import math
 import os
-import struct
 import sys
 import zipfile
 
@@ -18,6 +17,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from io_file import save_io
+
 out = sys.argv[1]
 os.makedirs(out, exist_ok=True)
 rng = np.random.RandomState(11)
@@ -25,21 +26,6 @@ rng = np.random.RandomState(11)
 
 def rand(*shape, low=-1.0, high=1.0):
     return rng.uniform(low, high, shape).astype(np.float32)
-
-
-def save_io(path, inputs, outputs):
-    names = {np.dtype("float32"): "F32", np.dtype("int64"): "I64", np.dtype("int32"): "I32", np.dtype("float16"): "F16"}
-    header, data = {}, b""
-    for prefix, arrays in (("in", inputs), ("out", outputs)):
-        for i, a in enumerate(arrays):
-            a = np.asarray(a, order="C")
-            header["%s_%d" % (prefix, i)] = {"dtype": names[a.dtype], "shape": list(a.shape),
-                                             "data_offsets": [len(data), len(data) + a.nbytes]}
-            data += a.tobytes()
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + data)
 
 
 def write_h5(path, model, weights, version, backend="tensorflow"):

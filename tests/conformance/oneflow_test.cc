@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -160,17 +161,12 @@ TEST(OneflowBack, NodeTestsComeBack) {
   for (const fs::path& folder : cases) {
     const std::string name = folder.filename().string();
     if (!tally.Wants(name)) continue;
-    absl::StatusOr<Model> ir = Import((folder / "model.onnx").string());
-    if (!ir.ok()) continue;  // told by conformance_test.cc
-    Graph& graph = *ir->graph;
-    const auto data =
-        ReadDatums((folder / "test_data_set_0").string(), "input", std::as_const(graph).inputs());
-    if (!data.ok() || data->size() != graph.inputs().size()) continue;
-    std::vector<Tensor> inputs;
-    for (const Datum& datum : *data) {
-      if (datum.tensor() && datum.tensor()->num_elements() > 0) inputs.push_back(*datum.tensor());
-    }
-    if (inputs.size() != graph.inputs().size()) continue;  // sequences, and tensors of nothing
+    std::optional<NodeCase> test = ReadNodeCase(folder);
+    if (!test || !test->has_all_inputs) continue;  // sequences
+    Graph& graph = *test->ir.graph;
+    std::vector<Tensor>& inputs = test->inputs;
+    const auto empty = [](const Tensor& input) { return input.num_elements() == 0; };
+    if (std::any_of(inputs.begin(), inputs.end(), empty)) continue;
     for (size_t i = 0; i < inputs.size(); ++i) {
       Type type = graph.inputs()[i]->type();
       if (!type.is_tensor()) continue;
@@ -207,7 +203,7 @@ TEST(OneflowBack, NodeTestsComeBack) {
       }
       return of_graph;
     };
-    tally.Add(name, ThereAndBack(*ir, "oneflow", {inputs}, DrawsNumbers(graph), through));
+    tally.Add(name, ThereAndBack(test->ir, "oneflow", {inputs}, DrawsNumbers(graph), through));
   }
   tally.Finish("oneflow", "node tests are written and come back",
                "tests/golden/oneflow_one_way.txt", "Node tests that are not written as OneFlow's.");

@@ -3,20 +3,10 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;  // want starting with "error ": a part of the message after it
-  std::string_view outputs = "y";
-};
-
-struct InferRow {
-  std::string_view inputs, lines, want;
-  std::string_view outputs = "y";
-};
 
 // One head, one number: queries 0, so that every key counts the same.
 #define X2IR_QKV                                                                 \
@@ -75,7 +65,7 @@ TEST(Attention, Eval) {
       {"q = float32[1,1,1,1]{0}\n k = float32[1,1,0,1]{}\n y = attention(q, k, k)",
        "float32[1,1,1,1]{0}"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Attention, Infer) {
@@ -92,9 +82,7 @@ TEST(Attention, Infer) {
       {"q: float32[?,?,?,?], k: float32[...], v: float32[...]", "y = attention(q, k, v)",
        "float32[?,?,?,?]"},
   };
-  for (const InferRow& row : rows) {
-    ExpectText(InferText(row.inputs, row.lines, row.outputs), row.want, row.lines);
-  }
+  ExpectRows(rows);
 }
 
 TEST(RotaryEmbedding, Eval) {
@@ -123,7 +111,7 @@ TEST(RotaryEmbedding, Eval) {
                    "y = rotary_embedding(x, c, s, p)",
        "error num_heads"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
   EXPECT_EQ(InferText("x: float32[b,h,n,64], c: float32[b,n,32], s: float32[b,n,32]",
                       "y = rotary_embedding(x, c, s)"),
             "float32[b,h,n,64]");
@@ -145,7 +133,7 @@ TEST(TensorScatter, Eval) {
       {X2IR_CACHE "y = tensor_scatter(u, x)", "error positions"},
       {"x = int4[1,0,2]{}\n y = tensor_scatter(x, x)", "int4[1,0,2]{}"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Swiglu, Eval) {
@@ -155,7 +143,7 @@ TEST(Swiglu, Eval) {
       {"a = float64[1]{3}\n b = float64[1]{2}\n y = swiglu(a, b) { alpha = 0.0 }", "float64[1]{3}"},
       {"a = float32[1]{3}\n b = float32[2]{2, 2}\n y = swiglu(a, b)", "error must be equal"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(LinearAttention, Eval) {
@@ -180,7 +168,7 @@ TEST(LinearAttention, Eval) {
        "{ q_num_heads = 2, kv_num_heads = 1, update_rule = \"linear\" }",
        "float32[1,1,2]{1, 2}", "y"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
   EXPECT_EQ(InferText("q: float32[b,t,64], k: float32[b,t,32], v: float32[b,t,16]",
                       "y, s = linear_attention(q, k, v) "
                       "{ q_num_heads = 4, kv_num_heads = 2, update_rule = \"linear\" }",
@@ -205,7 +193,7 @@ TEST(CausalConvWithState, Eval) {
       {X2IR_CONV "y, s = causal_conv_with_state(x, w) { activation = \"relu\" }",
        "error activation"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 }  // namespace

@@ -2,15 +2,10 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;  // want starting with "error ": a part of the message after it
-  std::string_view outputs = "y";
-};
 
 TEST(If, Eval) {
   const EvalRow rows[] = {
@@ -43,7 +38,7 @@ TEST(If, Eval) {
        "then_branch = graph t() -> (a) { }, else_branch = graph e() -> (b) { b = int64[]{1} } }",
        "error differ"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 // Counts up: body (i, c, x) -> (c_out, x + 1, x * 10).
@@ -106,7 +101,7 @@ TEST(Loop, Eval) {
        "body = graph b(i: int64[], d: bool[], x: int64[]) -> (d, x) { } }",
        "error might never end"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Scan, Eval) {
@@ -144,7 +139,7 @@ TEST(Scan, Eval) {
        "r = add(p, q) } }",
        "error must be equal"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(SequenceMap, Eval) {
@@ -165,13 +160,8 @@ TEST(SequenceMap, Eval) {
        "y = sequence_length(m)",
        "error expected 2"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
-
-struct InferRow {
-  std::string_view inputs, lines, want;
-  std::string_view outputs = "y";
-};
 
 TEST(ControlFlow, Infer) {
   const InferRow rows[] = {
@@ -227,9 +217,7 @@ TEST(ControlFlow, Infer) {
        "y = sequence_map(s, t) { body = graph b(p, q) -> (q) { } }", "sequence(int64[2])"},
       {"s: sequence(float32[n])", "y = relu(s)", "error may not be sequence(float32[n])"},
   };
-  for (const InferRow& row : rows) {
-    ExpectText(InferText(row.inputs, row.lines, row.outputs), row.want, row.lines);
-  }
+  ExpectRows(rows);
 }
 
 }  // namespace

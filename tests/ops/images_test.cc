@@ -5,14 +5,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;
-};
 
 // A region of whole pixels; that all rules are those of ONNX Runtime was seen on random models.
 TEST(MaxRoiPool, Eval) {
@@ -61,7 +57,7 @@ TEST(MaxRoiPool, Eval) {
        "r = float32[1,5]{0, 0, 0, 0, 0}\n y = max_roi_pool(x, r) { pooled_shape = [1, 0] }",
        "error pooled_shape"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Images, Eval) {
@@ -198,13 +194,11 @@ TEST(Images, Eval) {
        "y = deform_conv(x, w, o)",
        "error offset"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Images, Infer) {
-  struct {
-    std::string_view inputs, lines, want;
-  } const rows[] = {
+  const InferRow rows[] = {
       {"x: int8[n,c,h,w], g: float32[n,a,b,2]", "y = grid_sample(x, g)", "int8[n,c,a,b]"},
       {"x: int8[...], g: float32[n,a,b,2]", "y = grid_sample(x, g)", "int8[n,?,a,b]"},
       {"x: int8[n,c,h,w], g: float32[n,a,b,3]", "y = grid_sample(x, g)", "error 2 coordinates"},
@@ -232,7 +226,7 @@ TEST(Images, Infer) {
       {"x: float32[n,4,h,w], k: float32[6,2,3,3], o: float32[n,18,a,b]", "y = deform_conv(x, k, o)",
        "error channels"},
   };
-  for (const auto& row : rows) ExpectText(InferText(row.inputs, row.lines), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 }  // namespace

@@ -5,20 +5,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;  // want starting with "error ": a part of the message after it
-  std::string_view outputs = "y";
-};
-
-struct InferRow {
-  std::string_view inputs, lines, want;
-  std::string_view outputs = "y";
-};
 
 TEST(Gather, Eval) {
   const EvalRow rows[] = {
@@ -61,7 +51,7 @@ TEST(Gather, Eval) {
       {"x = int8[2,2]{1, 2, 3, 4}\n i = int64[1,2]{0, 2}\n y = gather_nd(x, i) { batch_dims = 2 }",
        "error batch_dims"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Scatter, Eval) {
@@ -116,7 +106,7 @@ TEST(Scatter, Eval) {
       {"x = int8[2]{1, 2}\n i = int64[2,0]{}\n u = int8[2,2]{3, 4, 5, 6}\n y = scatter_nd(x, i, u)",
        "int8[2]{5, 6}"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Select, Eval) {
@@ -169,7 +159,7 @@ TEST(Select, Eval) {
       {"x = int8[2,1]{1, 2}\n l = int64[1]{1}\n y = reverse_sequence(x, l) { batch_axis = 0 }",
        "error batch_axis"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(NonMaxSuppression, Eval) {
@@ -187,9 +177,7 @@ TEST(NonMaxSuppression, Eval) {
       {"u = float32[]{2}\n y = non_max_suppression(b, s, m, u)", "error iou_threshold"},
       {"y = non_max_suppression(s, b, m, t)", "error expected boxes"},
   };
-  for (const EvalRow& row : rows) {
-    ExpectText(EvalText(in + std::string(row.lines), row.outputs), row.want, row.lines);
-  }
+  ExpectRows(rows, in);
 }
 
 TEST(Indexing, Infer) {
@@ -226,9 +214,7 @@ TEST(Indexing, Infer) {
        "float32[n,n]; int64[n,n]", "a, y"},
       {"b: float32[1,n,4], s: float32[1,c,n]", "y = non_max_suppression(b, s)", "int64[?,3]"},
   };
-  for (const InferRow& row : rows) {
-    ExpectText(InferText(row.inputs, row.lines, row.outputs), row.want, row.lines);
-  }
+  ExpectRows(rows);
 }
 
 }  // namespace

@@ -7,17 +7,13 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 #include "x2ir/ops/einsum.h"
 
 namespace x2ir {
 namespace {
 
 using ::testing::ElementsAre;
-struct EvalRow {
-  std::string_view lines, want;
-};
-
 TEST(MatMul, Eval) {
   const std::string in =
       "a = float32[2,3]{1, 2, 3, 4, 5, 6}\n b = float32[3,2]{1, 0, 0, 1, 2, -1}\n"
@@ -58,9 +54,7 @@ TEST(MatMul, Eval) {
       {"m = float32[0,0]{}\n y = det(m)", "float32[]{1}"},
       {"y = det(a)", "error square"},
   };
-  for (const EvalRow& row : rows) {
-    ExpectText(EvalText(in + std::string(row.lines)), row.want, row.lines);
-  }
+  ExpectRows(rows, in);
 }
 
 TEST(Einsum, Eval) {
@@ -95,9 +89,7 @@ TEST(Einsum, Eval) {
       {"e = float32[2,0]{}\n f = float32[0,2]{}\n y = einsum(e, f) { equation = \"ij,jk->ik\" }",
        "float32[2,2]{0, 0, 0, 0}"},
   };
-  for (const EvalRow& row : rows) {
-    ExpectText(EvalText(in + std::string(row.lines)), row.want, row.lines);
-  }
+  ExpectRows(rows, in);
 }
 
 TEST(MatMul, Infer) {

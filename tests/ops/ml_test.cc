@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
@@ -13,17 +13,8 @@
 namespace x2ir {
 namespace {
 
-struct Row {
-  std::string_view lines, want;  // want starting with "error ": a part of the message after it
-  std::string_view outputs = "y";
-};
-
-void ExpectRows(absl::Span<const Row> rows) {
-  for (const Row& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
-}
-
 TEST(MlFeatures, Eval) {
-  const Row rows[] = {
+  const EvalRow rows[] = {
       {"x = float32[0,3]{}\n y = ml_normalizer(x)", "float32[0,3]{}"},
       {"x = float32[2,0]{}\n y = ml_normalizer(x)", "float32[2,0]{}"},
       {"x = float32[]{1}\n y = ml_normalizer(x)", "error rank 0"},
@@ -79,7 +70,7 @@ TEST(MlFeatures, Eval) {
 }
 
 TEST(MlLabels, Eval) {
-  const Row rows[] = {
+  const EvalRow rows[] = {
       {"x = int16[0,2]{}\n y = label_encoder(x) { keys = tensor(int16[1]{1}), "
        "values = tensor(string[1]{\"a\"}), default = tensor(string[]{\"z\"}) }",
        "string[0,2]{}"},
@@ -105,7 +96,7 @@ TEST(MlLabels, Eval) {
 }
 
 TEST(MlLinear, Eval) {
-  const Row rows[] = {
+  const EvalRow rows[] = {
       {"x = float32[0,2]{}\n y = linear_regressor(x) { coefficients = [1.0, 2.0] }",
        "float32[0,1]{}"},
       {"x = int64[2]{3, 4}\n y = linear_regressor(x) { coefficients = [1.0, 2.0] }",
@@ -149,7 +140,7 @@ TEST(MlLinear, Eval) {
 }
 
 TEST(MlSvm, Eval) {
-  const Row rows[] = {
+  const EvalRow rows[] = {
       {"x = float32[2]{3, 4}\n y = svm_regressor(x) { coefficients = [1.0, 2.0], rho = [0.5] }",
        "float32[1,1]{11.5}"},
       {"x = float32[3]{3, 4, 5}\n y = svm_regressor(x) { coefficients = [1.0, 2.0], rho = [0.5] }",
@@ -295,7 +286,7 @@ TEST(MlTrees, Classifier) {
   " nodes_values = tensor(float32[3]{2, 0, 0}), nodes_truenodeids = [1, 0, 0],"          \
   " nodes_falsenodeids = [2, 0, 0], nodes_modes = [\"BRANCH_LEQ\", \"LEAF\", \"LEAF\"]," \
   " class_nodeids = [1, 2], class_treeids = [0, 0], class_weights = tensor(float32[2]{1, 2}),"
-  const Row rows[] = {
+  const EvalRow rows[] = {
       {"x = int64[2,1]{1, 3}\n y, z = tree_ensemble_classifier(x) { " X2IR_TREE
        "class_ids = [0, 2], classlabels_strings = [\"a\", \"b\", \"c\"] }",
        "string[2]{\"a\", \"c\"}; float32[2,3]{1, 0, 0, 0, 0, 2}", "y, z"},
@@ -323,7 +314,7 @@ TEST(MlTrees, Ensemble) {
   "leaf_targetids = [0, 0], leaf_weights = tensor(" type \
   "[2]{1, 2}), nodes_falseleafs = [1],"                  \
   " nodes_featureids = [0], nodes_trueleafs = [1], nodes_truenodeids = [0], n_targets = 1, "
-  const Row rows[] = {
+  const EvalRow rows[] = {
       {"x = float16[2,1]{1, 3}\n y = tree_ensemble(x) { " X2IR_ENSEMBLE(
            "float16") "nodes_falsenodeids = [1], nodes_modes = [\"BRANCH_LEQ\"], "
                       "nodes_splits = tensor(float16[1]{2}), tree_roots = [0, 0] }",
@@ -436,9 +427,6 @@ TEST(MlMaps, ZipMap) {
 }
 
 TEST(Ml, Infer) {
-  struct InferRow {
-    std::string_view inputs, lines, want, outputs = "y";
-  };
   const InferRow rows[] = {
       {"x: float64[n,2]", "y = ml_normalizer(x)", "float32[n,2]"},
       {"x: int64[n,m]", "y = one_hot_encoder(x) { cats_int64s = [1, 2, 3] }", "float32[n,m,3]"},
@@ -457,9 +445,7 @@ TEST(Ml, Infer) {
        "default = tensor(float64[]{0}) }",
        "float64[n]"},
   };
-  for (const InferRow& row : rows) {
-    ExpectText(InferText(row.inputs, row.lines, row.outputs), row.want, row.lines);
-  }
+  ExpectRows(rows);
 }
 
 }  // namespace

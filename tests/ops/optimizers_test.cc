@@ -2,15 +2,10 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct Row {
-  std::string_view lines, want;
-  std::string_view outputs = "y";
-};
 
 // x = 1 and 2, g = 3 and -4, state 7 and 0; the first step.
 #define STEP                                                                      \
@@ -18,7 +13,7 @@ struct Row {
   "ga = float32[]{3}\n gb = float64[1]{-4}\n sa = float32[]{7}\n sb = float64[1]{0}\n "
 
 TEST(Optimizers, Eval) {
-  const Row rows[] = {
+  const EvalRow rows[] = {
       // 7 + 3 * 3 = 16: 1 - 0.5 * 3 / 4.
       {STEP "y, z, u, w = adagrad(r, t, a, b, ga, gb, sa, sb) { epsilon = 0.0 }",
        "float32[]{0.625}; float64[1]{2.5}; float32[]{16}; float64[1]{16}", "y, z, u, w"},
@@ -63,7 +58,7 @@ TEST(Optimizers, Eval) {
        "{ alpha = 0.5, beta = 0.25, mode = \"other\", norm_coefficient = 0.0 }",
        "error mode"},
   };
-  for (const Row& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 }  // namespace

@@ -3,15 +3,10 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;  // want starting with "error ": a part of the message after it
-  std::string_view outputs = "y";
-};
 
 void ExpectRows(const EvalRow* begin, const EvalRow* end) {
   for (const EvalRow* row = begin; row != end; ++row) {
@@ -222,11 +217,6 @@ TEST(QuantizedProducts, Eval) {
   ExpectRows(std::begin(rows), std::end(rows));
 }
 
-struct InferRow {
-  std::string_view inputs, lines, want;
-  std::string_view outputs = "y";
-};
-
 TEST(Quantize, Infer) {
   const InferRow rows[] = {
       {"x: float32[n,h], s: float32[]", "y = quantize_linear(x, s)", "uint8[n,h]"},
@@ -259,9 +249,7 @@ TEST(Quantize, Infer) {
        "v: uint8[]",
        "y = qlinear_conv(x, s, z, w, t, o, s, v)", "error w_scale"},
   };
-  for (const InferRow& row : rows) {
-    ExpectText(InferText(row.inputs, row.lines, row.outputs), row.want, row.lines);
-  }
+  ExpectRows(rows);
 }
 
 }  // namespace

@@ -4,14 +4,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;
-};
 
 TEST(Reduce, Eval) {
   const std::string in =
@@ -65,9 +61,7 @@ TEST(Reduce, Eval) {
       {"t = int64[2]{0, -2}\n y = reduce_sum(x, t)", "error named twice"},
       {"t = int64[1]{2}\n y = reduce_sum(x, t)", "error out of range"},
   };
-  for (const EvalRow& row : rows) {
-    ExpectText(EvalText(in + std::string(row.lines)), row.want, row.lines);
-  }
+  ExpectRows(rows, in);
 }
 
 TEST(AlongAxis, Eval) {
@@ -94,9 +88,7 @@ TEST(AlongAxis, Eval) {
       {"t = int64[]{2}\n y = cum_sum(x, t)", "error out of range"},
       {"e = float32[0]{}\n y = cum_sum(e, a)", "float32[0]{}"},
   };
-  for (const EvalRow& row : rows) {
-    ExpectText(EvalText(in + std::string(row.lines)), row.want, row.lines);
-  }
+  ExpectRows(rows, in);
 }
 
 TEST(Reduce, Infer) {

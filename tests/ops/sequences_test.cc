@@ -2,15 +2,10 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;  // want starting with "error ": a part of the message after it
-  std::string_view outputs = "y";
-};
 
 #define X2IR_ABC                                                              \
   "a = int64[1]{1}\n b = int64[2]{2, 3}\n c = int64[0]{}\n d = int64[1]{9}\n" \
@@ -50,7 +45,7 @@ TEST(Sequences, Eval) {
        "y = concat_from_sequence(s) { axis = 0 }",
        "string[2]{\"p\", \"p\"}"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(SplitToSequence, Eval) {
@@ -77,7 +72,7 @@ TEST(SplitToSequence, Eval) {
       {"x = int64[1099511627776,0]{}\n s = split_to_sequence(x)\n y = sequence_length(s)",
        "error too many"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Optionals, Eval) {
@@ -100,12 +95,8 @@ TEST(Optionals, Eval) {
        "t = optional_get_element(p)\n y = sequence_length(t)",
        "int64[]{1}"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
-
-struct InferRow {
-  std::string_view inputs, lines, want;
-};
 
 TEST(Sequences, Infer) {
   const InferRow rows[] = {
@@ -132,9 +123,7 @@ TEST(Sequences, Infer) {
       {"o: optional(float32[n])", "y = optional_has_element(o)", "bool[]"},
       {"o: float32[n]", "y = optional_has_element(o)", "bool[] {1}"},
   };
-  for (const InferRow& row : rows) {
-    ExpectText(InferText(row.inputs, row.lines), row.want, row.lines);
-  }
+  ExpectRows(rows);
 }
 
 }  // namespace

@@ -5,29 +5,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 #include "x2ir/ops/slice.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;  // want starting with "error" : a part of the message after it
-  std::string_view outputs = "y";
-};
-
-void Check(const EvalRow& row) {
-  ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
-}
-
-struct InferRow {
-  std::string_view inputs, lines, want;
-  std::string_view outputs = "y";
-};
-
-void Check(const InferRow& row) {
-  ExpectText(InferText(row.inputs, row.lines, row.outputs), row.want, row.lines);
-}
 
 // "x = int32[2,3]{...}\n" and more in front of each row.
 constexpr std::string_view kX = "x = int32[2,3]{1, 2, 3, 4, 5, 6}\n";
@@ -78,10 +60,8 @@ TEST(Shape, Eval) {
       {"e = int8[2]{7, 8}\n a = int64[2]{2, 0}\n y = unsqueeze(e, a)", "int8[1,2,1]{7, 8}"},
       {"e = int8[2]{7, 8}\n a = int64[1]{2}\n y = unsqueeze(e, a)", "error out of range"},
   };
-  for (EvalRow row : rows) {
-    const std::string lines = WithX(row.lines);
-    row.lines = lines;
-    Check(row);
+  for (const EvalRow& row : rows) {
+    ExpectText(EvalText(WithX(row.lines), row.outputs), row.want, row.lines);
   }
 }
 
@@ -132,10 +112,8 @@ TEST(Movement, Eval) {
       {"s = int64[2]{0, 2}\n y, z = split(x, s)", "int32[0,3]{}; int32[2,3]{1, 2, 3, 4, 5, 6}",
        "y, z"},
   };
-  for (EvalRow row : rows) {
-    const std::string lines = WithX(row.lines);
-    row.lines = lines;
-    Check(row);
+  for (const EvalRow& row : rows) {
+    ExpectText(EvalText(WithX(row.lines), row.outputs), row.want, row.lines);
   }
 }
 
@@ -168,17 +146,18 @@ TEST(Slice, Eval) {
                       steps = rest.substr(rest.find(' ') + 1);
     const std::string lines = std::string(kV) + "s = int64[1]{" + starts + "}\n e = int64[1]{" +
                               ends + "}\n p = int64[1]{" + steps + "}\n y = slice(v, s, e, _, p)";
-    Check(EvalRow{lines, row.want});
+    ExpectText(EvalText(lines), row.want, lines);
   }
-  Check(
-      EvalRow{"x = int32[2,3]{1, 2, 3, 4, 5, 6}\n s = int32[2]{0, 2}\n e = int32[2]{-1, -4}\n "
-              "a = int32[2]{0, -1}\n p = int32[2]{1, -1}\n y = slice(x, s, e, a, p)",
-              "int32[1,3]{3, 2, 1}"});
-  Check(
-      EvalRow{"x = int32[0]{}\n s = int64[1]{-1}\n e = int64[1]{-9}\n p = int64[1]{-1}\n "
-              "y = slice(x, s, e, _, p)",
-              "int32[0]{}"});
-  Check(EvalRow{"x = int32[2]{1, 2}\n s = int64[2]{0, 0}\n y = slice(x, s, s)", "error slices"});
+  const EvalRow others[] = {
+      {"x = int32[2,3]{1, 2, 3, 4, 5, 6}\n s = int32[2]{0, 2}\n e = int32[2]{-1, -4}\n "
+       "a = int32[2]{0, -1}\n p = int32[2]{1, -1}\n y = slice(x, s, e, a, p)",
+       "int32[1,3]{3, 2, 1}"},
+      {"x = int32[0]{}\n s = int64[1]{-1}\n e = int64[1]{-9}\n p = int64[1]{-1}\n "
+       "y = slice(x, s, e, _, p)",
+       "int32[0]{}"},
+      {"x = int32[2]{1, 2}\n s = int64[2]{0, 0}\n y = slice(x, s, s)", "error slices"},
+  };
+  ExpectRows(others);
 }
 
 TEST(Slice, LengthsAgreeWithCounting) {
@@ -230,11 +209,7 @@ TEST(Pad, Eval) {
       {"{1, 1}\n e = string[1]{\"x\"}\n y = pad(e, p)", "string[3]{\"\", \"x\", \"\"}"},
       {"{1, 1}\n e = int8[1]{5}\n y = pad(e, p) { mode = \"reflect\" }", "int8[3]{5, 5, 5}"},
   };
-  for (EvalRow row : rows) {
-    const std::string lines = std::string(kV) + std::string(row.lines);
-    row.lines = lines;
-    Check(row);
-  }
+  ExpectRows(rows, kV);
 }
 
 TEST(Generate, Eval) {
@@ -280,7 +255,7 @@ TEST(Generate, Eval) {
       {"x = int8[0,3]{}\n y = trilu(x)", "int8[0,3]{}"},
       {"x = int8[3]{1, 2, 3}\n y = trilu(x)", "error rank 2"},
   };
-  for (const EvalRow& row : rows) Check(row);
+  ExpectRows(rows);
 }
 
 TEST(Shape, Infer) {
@@ -346,7 +321,7 @@ TEST(Shape, Infer) {
       {"x: float32[n,h], p: int64[2]", "a = int64[1]{-1}\n y = pad(x, p, _, a)", "float32[n,?]"},
       {"x: float32[...], p: int64[4]", "y = pad(x, p)", "float32[?,?]"},
   };
-  for (const InferRow& row : rows) Check(row);
+  ExpectRows(rows);
 }
 
 TEST(Slice, Infer) {
@@ -381,7 +356,7 @@ TEST(Slice, Infer) {
        "y = slice(t, s, e, _, p)",
        "int64[2] {d, b}"},
   };
-  for (const InferRow& row : rows) Check(row);
+  ExpectRows(rows);
 }
 
 TEST(Generate, Infer) {
@@ -406,7 +381,7 @@ TEST(Generate, Infer) {
       {"x: float32[n,m]", "y = eye_like(x) { dtype = \"int32\" }", "int32[n,m]"},
       {"x: float32[n,m]", "y = trilu(x)", "float32[n,m]"},
   };
-  for (const InferRow& row : rows) Check(row);
+  ExpectRows(rows);
 }
 
 }  // namespace

@@ -4,15 +4,10 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "tests/ops/text_eval_util.h"
+#include "tests/ops/eval_rows_util.h"
 
 namespace x2ir {
 namespace {
-
-struct EvalRow {
-  std::string_view lines, want;  // want starting with "error ": a part of the message after it
-  std::string_view outputs = "y";
-};
 
 TEST(Strings, Eval) {
   const EvalRow rows[] = {
@@ -51,7 +46,7 @@ TEST(Strings, Eval) {
        "b\"}"},
       {"a = string[2,1]{\"a\", \"b\"}\n y = string_normalizer(a)", "error "},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 // A few ops that double their operand would fill any memory.
@@ -103,7 +98,7 @@ TEST(Text, Eval) {
        "y = regex_replace(a) { pattern = \"a(b?)\", rewrite = \"[\\\\1]\\\\\\\\\" }",
        "string[2]{\"[b]\\\\[]\\\\\", \"\"}"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 // Published results of both methods, for every length that they treat in its own way. The largest
@@ -167,7 +162,7 @@ TEST(RegexFullMatch, Eval) {
        "error pattern"},
       {"a = int8[1]{1}\n y = regex_full_match(a) { pattern = \"a\" }", "error strings"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(TfIdf, Eval) {
@@ -199,7 +194,7 @@ TEST(TfIdf, Eval) {
        "pool_int64s = [1, 2, 1, 3], max_skip_count = 0, mode = \"X\" }",
        "error mode"},
   };
-  for (const EvalRow& row : rows) ExpectText(EvalText(row.lines, row.outputs), row.want, row.lines);
+  ExpectRows(rows);
 }
 
 TEST(Strings, Infer) {

@@ -9,10 +9,12 @@ import sys
 import numpy as np
 import torch
 import torch.nn.functional as F
+from rows_numbers import *
 from rows_text import Raw, Rows, array, attributes, listed
 
 rows = Rows()
 rng = np.random.RandomState(13)
+f, pos, unit = drawn(rng)
 
 
 def row(ops, ins, outs, **attrs):
@@ -20,17 +22,6 @@ def row(ops, ins, outs, **attrs):
         rows.add(op, listed(ins), attributes(attrs), listed(outs))
 
 
-f32 = lambda *v: np.array(v, np.float32)
-i32 = lambda *v: np.array(v, np.int32)
-i64 = lambda *v: np.array(v, np.int64)
-i8 = lambda *v: np.array(v, np.int8)
-boolean = lambda *v: np.array(v, bool)
-f = lambda *s: rng.uniform(-2, 2, s).round(2).astype(np.float32)
-pos = lambda *s: rng.uniform(0.1, 3, s).round(2).astype(np.float32)
-unit = lambda *s: rng.uniform(-0.9, 0.9, s).round(2).astype(np.float32)
-T = lambda a: torch.from_numpy(np.ascontiguousarray(a))
-inf, nan = np.inf, np.nan
-as32 = lambda a: np.asarray(a).astype(np.float32)
 D = lambda v: Raw(repr(float(v)) + "d")  # a double
 X = None
 NOTHING = None  # a result that is not looked at

@@ -5,15 +5,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/handlers/onnx/rows_util.h"
 
 namespace x2ir {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string GraphText(std::string_view header, std::string_view lines) {
-  return "graph g(" + std::string(header) + " {\n" + std::string(lines) + "\n}";
-}
 
 constexpr std::string_view kQ = "q: float32[b,2,n,8], m: bool[n,n], c: int64[b]) -> (y)";
 constexpr std::string_view kDefaults =

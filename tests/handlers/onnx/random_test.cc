@@ -5,15 +5,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/convert_util.h"
+#include "tests/handlers/onnx/rows_util.h"
+#include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string GraphText(std::string_view inputs, std::string_view lines) {
-  return "graph g(" + std::string(inputs) + ") -> (y) {\n" + std::string(lines) + "\n}";
-}
 
 TEST(RandomHandlers, BothWays) {
   const struct {
@@ -48,7 +46,8 @@ TEST(RandomHandlers, BothWays) {
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.onnx);
-    const std::string onnx = GraphText(row.inputs, row.onnx), ir = GraphText(row.inputs, row.ir);
+    const std::string header = StrCat(row.inputs, ") -> (y)");
+    const std::string onnx = GraphText(header, row.onnx), ir = GraphText(header, row.ir);
     EXPECT_EQ(Body(ToIrText(onnx, row.opset)), Body(Canonical(ir)));
     EXPECT_EQ(Body(FromIrText(ir, row.opset)), Body(Canonical(onnx)));
   }
@@ -79,7 +78,9 @@ TEST(RandomHandlers, Export) {
        "opset 22 allows it"},
   };
   for (const auto& row : rows) {
-    EXPECT_THAT(FromIrText(GraphText(row.inputs, row.ir), row.opset), HasSubstr(row.has)) << row.ir;
+    EXPECT_THAT(FromIrText(GraphText(StrCat(row.inputs, ") -> (y)"), row.ir), row.opset),
+                HasSubstr(row.has))
+        << row.ir;
   }
 }
 
