@@ -46,7 +46,7 @@ class Hints : public ShellTest {
   }
 };
 
-TEST_F(Hints, AreTrue) {
+TEST_F(Hints, FollowingThemHelps) {
   const struct {
     const char* option;  // that the message mentions
     const char* command;

@@ -56,7 +56,7 @@ class Hostile : public ShellTest {
   }
 };
 
-TEST_F(Hostile, WhatIsNoFile) {
+TEST_F(Hostile, PathsThatAreNoFiles) {
   std::vector<Row> rows;
   const struct {
     std::string make, name, err;
@@ -317,7 +317,7 @@ python3 make.py)sh",
 }
 
 // Names are shown, and never obeyed; what is JSON stays JSON.
-TEST_F(Hostile, TerminalsObeyNobody) {
+TEST_F(Hostile, NamesCannotControlTheTerminal) {
   const std::string data = StrCat(X2IR_SOURCE_DIR, "/tests/data/hostile/");
   Check({{StrCat("data=", data, R"sh(
 for name in control raw9b delete; do
@@ -398,7 +398,7 @@ open('big.onnx', 'wb').write(bytes([8, 8]) + field(8, bytes([16, 17])) + field(7
   Check(rows);
 }
 
-TEST_F(Hostile, ListsThatAreNone) {
+TEST_F(Hostile, BatchListsThatAreNoFiles) {
   Check({{"ulimit -v 1000000; x2ir convert --batch /dev/zero -o b", 3, "",
           "'/dev/zero' is not a list"},
          {"x2ir convert --batch . -o b", 3, "", "'.' is not a list"},

@@ -142,7 +142,7 @@ TEST(Calibrate, FixedScales) {
   }
 }
 
-TEST(Calibrate, WhatStays) {
+TEST(Calibrate, OpsThatStayInFloats) {
   Model model = CalibratedIr(R"(graph g(x: float32[1,4]) -> (y, i) {
     e: float32[1,4] = exp(x)
     w = float32[4,4]{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}
@@ -198,7 +198,7 @@ TEST(Calibrate, SevenBits) {
 }
 
 // -1e9 in front of a softmax would leave one step for all other numbers.
-TEST(Calibrate, MasksStay) {
+TEST(Calibrate, MasksStayInFloats) {
   Model model = CalibratedIr(R"(graph g(x: float32[2,2]) -> (y) {
     m = float32[2,2]{0, -1e9, 0, 0}
     s: float32[2,2] = add(x, m)

@@ -76,7 +76,7 @@ TEST(DialectTarget, FactsAboutOnnx) {
   EXPECT_EQ(DialectTarget("onnx", {{"", 7}}).layout(), "channels_first");
 }
 
-TEST(DialectTarget, NothingIsNoTarget) {
+TEST(DialectTarget, TheEmptyTargetHasNoFacts) {
   EXPECT_FALSE(Target::Nothing().Has("relu"));
   EXPECT_EQ(Target::Nothing().layout(), "");
   EXPECT_EQ(Target::Nothing().Later(Fact::Has("relu")).ToString(), "");

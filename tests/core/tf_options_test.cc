@@ -42,7 +42,7 @@ node { name: 'm' op: 'Mul' input: 'parts:1' input: 'd' }
 node { name: 'y' op: 'Neg' input: 'm' }
 )";
 
-TEST(TfOptions, WhatIsWanted) {
+TEST(TfOptions, ChosenInputsAndOutputs) {
   using Options = ImportOptions;
   struct Row {
     Options options;

@@ -233,7 +233,7 @@ TEST(CoremlImages, SeveralInputs) {
   EXPECT_TRUE(other.description()["input"][1]["type"].contains("multiArrayType"));
 }
 
-TEST(CoremlImages, WhatIsNoImage) {
+TEST(CoremlImages, InputsThatAreNoImages) {
   const struct {
     const char* type;
     FormatOptions options;
@@ -416,7 +416,7 @@ TEST_F(CoremlLabels, WhichOutput) {
   }
 }
 
-TEST_F(CoremlLabels, FilesThatAreNone) {
+TEST_F(CoremlLabels, BrokenFiles) {
   const std::pair<const char*, const char*> rows[] = {
       {"", "it has no labels"},
       {"a\n\nb\n", "line 2 has no label"},
@@ -484,7 +484,7 @@ TEST(CoremlClassifiers, OfOnnx) {
   }
 }
 
-TEST(CoremlClassifiers, WhatIsNone) {
+TEST(CoremlClassifiers, GraphsThatAreNoClassifiers) {
   const std::pair<const char*, const char*> rows[] = {
       // Two images, another table, a smallest one, labels that are computed.
       {"graph g(x: float32[2,3]) -> (label: string[2]) { t = string[3]{\"a\", \"b\", \"c\"} "

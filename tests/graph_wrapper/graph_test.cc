@@ -148,7 +148,7 @@ TEST(UseLists, ReplaceAllUsesReachesNestedGraphs) {
   EXPECT_THAT(graph->Validate(), IsEmpty());
 }
 
-TEST(UseLists, ReplaceAllUsesOfItselfIsNothing) {
+TEST(UseLists, ReplacingAValueByItselfChangesNothing) {
   auto graph = Parse("graph g(x: float32[]) -> (y) { y = add(x, x) }");
   graph->ReplaceAllUses(graph->Find("x"), graph->Find("x"));
   EXPECT_THAT(graph->Find("x")->uses(), SizeIs(2));

@@ -136,7 +136,7 @@ TEST(WeightStats, ManyElementsOfAllWidths) {
   EXPECT_EQ(StatsOf(Tensor::Zeros(DType::kFloat32, {0, 3}), "", 4).max, 0);
 }
 
-TEST(Columns, NumbersForPeople) {
+TEST(Columns, GroupedDigitsAndUnits) {
   EXPECT_EQ(Grouped(0), "0");
   EXPECT_EQ(Grouped(999), "999");
   EXPECT_EQ(Grouped(1234567), "1,234,567");

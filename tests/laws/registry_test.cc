@@ -422,7 +422,7 @@ Problems NeverRead(const Form& form, int* read) {
 
 // --- The registry ---------------------------------------------------------------------------
 
-TEST(Registry, IsThere) {
+TEST(Registry, IsLinkedWhole) {
   // A static library that was not linked whole would have an empty registry.
   EXPECT_THAT(AllOps(), Not(IsEmpty()));
   EXPECT_THAT(AllForms("onnx"), Not(IsEmpty()));

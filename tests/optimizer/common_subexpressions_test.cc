@@ -58,7 +58,7 @@ TEST(CommonSubexpressions, Rows) {
 
 // A state of one operator is not that of another, though both are zero; nor are integers of one
 // scale those of another.
-TEST(CommonSubexpressions, ConstantsOfWhichAFormatSaysDifferentThings) {
+TEST(CommonSubexpressions, ConstantsWithOtherAnnotations) {
   for (const bool differ : {false, true}) {
     auto graph = ParseGraph(
         "graph g(x: float32[2]) -> (y) { a = float32[2]{1, 2} b = float32[2]{1, 2} "

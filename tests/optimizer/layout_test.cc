@@ -150,7 +150,7 @@ TEST(Layout, ChannelsLastIsExported) {
   }
 }
 
-TEST(Layout, IsOneOfTwo) {
+TEST(Layout, UnknownNamesAreErrors) {
   auto model = IrFromText("x: float32[2]", "y = relu(x)", "y");
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(ToIr(*model, {.layout = "nhwc"}).message(),

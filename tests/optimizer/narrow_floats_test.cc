@@ -149,7 +149,7 @@ TEST(NarrowFloats, NumbersThatDoNotFit) {
   EXPECT_EQ(result->weights, 4);
 }
 
-TEST(NarrowFloats, KeepNamesWhatThereIs) {
+TEST(NarrowFloats, UnknownNamesInKeep) {
   const auto graph = InferredGraph("graph g(x: float32[4]) -> (y) { y = neg(x) }");
   const auto result = NarrowFloats(*graph, {DType::kFloat16, false, {"softmaks", "Neg"}});
   ASSERT_TRUE(result.ok()) << result.status();

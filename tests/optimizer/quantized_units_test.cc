@@ -133,7 +133,7 @@ TEST(QuantizedUnits, Moves) {
 
 // All passes: weights stay integers, each op keeps a dequantize_linear of its own, and what follows
 // a quantized convolution does not go into its weights.
-TEST(QuantizedUnits, Whole) {
+TEST(QuantizedUnits, AllPassesKeepUnits) {
   const std::string unit =
       "w = int8[3,3,1,1]{1, 2, 3, 4, 5, 6, 7, 8, 9}\n s = float32[]{0.1}\n f = float32[3,1,1]{1, "
       "2, "

@@ -29,7 +29,7 @@ std::string Text(const Graph& graph) {
   return ToText(graph, options);
 }
 
-TEST(RandomGraphs, StayWhatTheyAre) {
+TEST(RandomGraphs, PassesKeepTheResults) {
   const int64_t first = EnvNumber("X2IR_RANDOM_SEED", 1);
   const int64_t count = EnvNumber("X2IR_RANDOM_GRAPHS", 500);
   int64_t nodes = 0, left = 0, failures = 0;
@@ -73,7 +73,7 @@ TEST(RandomGraphs, StayWhatTheyAre) {
 }
 
 // Rules say behind what they stand, and are not tried elsewhere: nothing is missed by that.
-TEST(RandomGraphs, LeaveNothingToRulesThatLookEverywhere) {
+TEST(RandomGraphs, RulesMissNoPlace) {
   const int64_t first = EnvNumber("X2IR_RANDOM_SEED", 1);
   const int64_t count = EnvNumber("X2IR_RANDOM_GRAPHS", 500);
   for (int64_t seed = first; seed < first + count; ++seed) {

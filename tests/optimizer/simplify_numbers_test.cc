@@ -129,7 +129,7 @@ TEST(SimplifyNumbers, Clips) {
   });
 }
 
-TEST(SimplifyNumbers, WhatIsSoAlready) {
+TEST(SimplifyNumbers, OpsThatGiveTheirOperand) {
   Expect({
       {kX, "a = ceil(x)\n b = floor(a)\n y = neg(b)", "a = ceil(x)\n y = neg(a)"},
       {"x: int32[n]", "a = cast(x) { to = \"float32\" }\n b = round(a)\n y = neg(b)",

@@ -134,7 +134,7 @@ TEST(Transposes, MoveDownAndUp) {
 }
 
 // A graph that is as good as it can be stays, node by node.
-TEST(Transposes, Stay) {
+TEST(Transposes, GraphsWithTheFewestStay) {
   const Row rows[] = {
       {"x: float32[2,3,4]", "a = transpose(x) { perm = [2, 0, 1] } y = relu(a)", ""},
       {"x: float32[2,3,4]", "a = relu(x) y = transpose(a) { perm = [2, 0, 1] }", ""},

@@ -259,7 +259,7 @@ TEST(PythonTest, LinesAreShort) {
 }
 
 // Black leaves the files as they are.
-TEST(PythonTest, LinesAreBlacks) {
+TEST(PythonTest, BlackChangesNothing) {
   if (std::system("black --version >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "no black (Debian: black)";
   const std::string command = StrCat("black --check -q ", X2IR_SOURCE_DIR, "/tests/golden/python");

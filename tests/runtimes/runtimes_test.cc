@@ -189,7 +189,7 @@ TEST_P(Runtimes, MeasuresInt8Files) {
   }
 }
 
-TEST_P(Runtimes, AnotherFileAsItIs) {
+TEST_P(Runtimes, FilesOfOtherModels) {
   const Model ir = Ir("graph g(x: float32[2]) -> (y) { y: float32[2] = neg(x) }");
   const TempDir dir;
   const std::string extension = GetParam() == "litert" ? ".tflite" : ".onnx";

@@ -114,7 +114,7 @@ TEST(Outline, Repeats) {
 }
 
 // The same ops are no repetition where they are connected in another way, or have other attributes.
-TEST(Outline, WhatLooksAlikeOnly) {
+TEST(Outline, SameOpsConnectedOtherwise) {
   const struct {
     const char *what, *body, *tree;
   } rows[] = {

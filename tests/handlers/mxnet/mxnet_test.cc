@@ -11,7 +11,7 @@
 namespace x2ir {
 namespace {
 
-TEST(Mxnet, Rows) { EXPECT_THAT(ValidateDialect("mxnet"), ::testing::IsEmpty()); }
+TEST(Mxnet, DialectIsValid) { EXPECT_THAT(ValidateDialect("mxnet"), ::testing::IsEmpty()); }
 
 void ExpectMxnet(absl::Span<const SymbolRow> rows) { ExpectSymbolRows(rows, "mxnet"); }
 

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Nnvm, Rows) { EXPECT_THAT(ValidateDialect("nnvm"), ::testing::IsEmpty()); }
+TEST(Nnvm, DialectIsValid) { EXPECT_THAT(ValidateDialect("nnvm"), ::testing::IsEmpty()); }
 
 TEST(Nnvm, Elementwise) {
   const SymbolRow rows[] = {

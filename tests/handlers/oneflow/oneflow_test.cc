@@ -18,7 +18,7 @@
 namespace x2ir {
 namespace {
 
-TEST(Oneflow, Rows) { EXPECT_THAT(ValidateDialect("oneflow"), ::testing::IsEmpty()); }
+TEST(Oneflow, DialectIsValid) { EXPECT_THAT(ValidateDialect("oneflow"), ::testing::IsEmpty()); }
 
 // The first lines of many rows.
 const std::string kX = "x = float32[3]{-2, 0.5, 3}\n";

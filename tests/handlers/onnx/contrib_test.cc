@@ -25,7 +25,7 @@ std::string Converted(std::string_view inputs, std::string body, int version = 1
   return Body(ToIrText(StrCat("graph g(", inputs, ") -> (y) { ", body, " }"), opset, options));
 }
 
-TEST(Contrib, IsRead) {
+TEST(Contrib, OperatorsAreRead) {
   const struct {
     std::string_view inputs, body, ir;
   } rows[] = {
@@ -49,7 +49,7 @@ TEST(Contrib, IsRead) {
   }
 }
 
-TEST(Contrib, IsRefused) {
+TEST(Contrib, FormsThatAreRefused) {
   const struct {
     std::string_view inputs, body, error;
   } rows[] = {
@@ -183,7 +183,7 @@ TEST(Contrib, IsRefused) {
 }
 
 // Forms that ONNX Runtime has no CPU kernel for say what others say.
-TEST(Contrib, SaysTheSame) {
+TEST(Contrib, FormsWithoutACpuKernel) {
   const auto numbers = [](int n) {
     std::string text = "{";
     for (int i = 0; i < n; ++i) StrAppend(&text, i ? ", " : "", (i * 37 + i / 5) % 23 - 11, ".25");

@@ -15,7 +15,7 @@
 namespace x2ir {
 namespace {
 
-TEST(PaddleOps, Rows) { EXPECT_THAT(ValidateDialect("paddle"), ::testing::IsEmpty()); }
+TEST(PaddleOps, DialectIsValid) { EXPECT_THAT(ValidateDialect("paddle"), ::testing::IsEmpty()); }
 
 TEST(PaddleOps, Values) {
   ExpectRowsOfAll("paddle",

@@ -222,7 +222,7 @@ TEST_F(TfTableFiles, AreRead) {
   EXPECT_THAT(columns(-3, 0), HasSubstr("key_index"));
 }
 
-TEST_F(TfTableFiles, AreNoOthers) {
+TEST_F(TfTableFiles, NamesStayInTheFolder) {
   Put("outside", "a\n");
   Put("assets/words", "a\n");
   fs::create_symlink(folder_ / "outside", folder_ / "assets/link");

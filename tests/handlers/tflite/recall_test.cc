@@ -76,7 +76,7 @@ TEST(TfliteRecall, ChangedNodes) {
 }
 
 // Notes of files from strangers: what is none is left alone, and no room is made for its weights.
-TEST(TfliteRecall, OtherNotes) {
+TEST(TfliteRecall, ForeignNotesAreIgnored) {
   const std::string text =
       "graph g(a: float32[2,3], b: float32[2,3]) -> (y) { "
       "y: float32[2,3] = tflite.ATAN2(a, b) }";

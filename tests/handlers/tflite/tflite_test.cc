@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Tflite, Rows) { EXPECT_THAT(ValidateDialect("tflite"), ::testing::IsEmpty()); }
+TEST(Tflite, DialectIsValid) { EXPECT_THAT(ValidateDialect("tflite"), ::testing::IsEmpty()); }
 
 TEST(Tflite, Elementwise) {
   const ConstantRow rows[] = {
