@@ -1,7 +1,9 @@
 // Lowerings of normalizations, attention and resampling, on empty operands above all.
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/convert_util.h"
 #include "tests/lowerings/lowering_util.h"
 
 namespace x2ir {
@@ -46,6 +48,42 @@ TEST(Lowerings, ResizeOfKeptAxes) {
                        lines,
                        {"int32[2,2]{10, 20, 30, 70}; int64[2]{2, 3}",
                         "int32[2,2]{10, 20, 30, 70}; int64[2]{3, 2}"}});
+  }
+}
+
+// PyTorch's former rule of coordinates is half_pixel, unless an axis of several elements becomes
+// one: targets have an operator for it.
+TEST(Lowerings, ResizeByPytorchHalfPixel) {
+  const struct {
+    const char *dialect, *op;
+  } targets[] = {{"torch", "aten::upsample_bilinear2d"},
+                 {"tf", "ResizeBilinear"},
+                 {"tflite", "RESIZE_BILINEAR"},
+                 {"coreml", "resize_bilinear"},
+                 {"oneflow", "upsample_bilinear_2d"}};
+  const struct {
+    const char *x, *sizes;
+    bool plain;
+  } rows[] = {{"1,1,3,5", "7, 4", true},
+              {"1,1,3,5", "1, 4", false},
+              {"1,1,3,5", "2, 1", false},
+              {"1,1,1,5", "1, 4", true}};
+  for (const auto& target : targets) {
+    for (const auto& row : rows) {
+      const std::string graph =
+          std::string("graph g(x: float32[") + row.x + "]) -> (y) { s = int64[2]{" + row.sizes +
+          "} y = resize(x, _, _, s) { antialias = 0, axes = [2, 3], "
+          "coordinate_transformation_mode = \"pytorch_half_pixel\", cubic_coeff_a = -0.75, "
+          "exclude_outside = 0, extrapolation_value = 0.0, "
+          "keep_aspect_ratio_policy = \"stretch\", mode = \"linear\", "
+          "nearest_mode = \"round_prefer_floor\" } }";
+      SCOPED_TRACE(std::string(target.dialect) + ": " + graph);
+      ConvertTextOptions options;
+      options.dialect = target.dialect;
+      const std::string written = FromIrText(graph, 0, options);
+      EXPECT_THAT(written, testing::Not(testing::HasSubstr("error: ")));
+      EXPECT_EQ(written.find(target.op) != std::string::npos, row.plain) << written;
+    }
   }
 }
 

@@ -334,6 +334,51 @@ const FoundGraph kFound[] = {
      "c = float32[2,1]{1, 3}\n s = float32[]{0.5}\n z = int8[]{7}\n q = quantize_linear(c, s, z)\n "
      "d = dequantize_linear(q, s, z)\n y = neg(x)",
      "tflite", ".tflite"},
+    // pytorch_half_pixel is half_pixel, unless an axis of several elements becomes one.
+    {"x: float32[1,2,3,4]", "y",
+     "s = int64[2]{5, 2}\n y = resize(x, _, _, s) { mode = \"linear\", axes = [2, 3], "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "torch", ".pt2"},
+    {"x: float32[1,2,3,4]", "y",
+     "s = int64[2]{1, 6}\n y = resize(x, _, _, s) { mode = \"linear\", axes = [2, 3], "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "torch", ".pt2"},
+    {"x: float32[1,2,3,4]", "y",
+     "s = int64[2]{5, 2}\n y = resize(x, _, _, s) { mode = \"linear\", axes = [2, 3], "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "tflite", ".tflite"},
+    {"x: float32[1,2,3,4]", "y",
+     "s = int64[2]{1, 6}\n y = resize(x, _, _, s) { mode = \"linear\", axes = [2, 3], "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "tflite", ".tflite"},
+    {"x: float32[1,2,3,4]", "y",
+     "s = int64[2]{5, 2}\n y = resize(x, _, _, s) { mode = \"linear\", axes = [2, 3], "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "coreml", ".mlpackage"},
+    {"x: float32[1,2,3,4]", "y",
+     "s = int64[2]{1, 6}\n y = resize(x, _, _, s) { mode = \"linear\", axes = [2, 3], "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "coreml", ".mlpackage"},
+    {"x: float32[1,2,3,4]", "y",
+     "s = int64[2]{5, 2}\n y = resize(x, _, _, s) { mode = \"linear\", axes = [2, 3], "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "oneflow_graph", ".mlir"},
+    {"x: float32[1,2,3,4]", "y",
+     "s = int64[2]{1, 6}\n y = resize(x, _, _, s) { mode = \"linear\", axes = [2, 3], "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "oneflow_graph", ".mlir"},
+    {"x: float32[1,2,1,4]", "y",
+     "s = float32[4]{1, 1, 1, 2}\n y = resize(x, _, s) { mode = \"cubic\", "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "torch", ".pt2"},
+    {"x: float32[1,2,3,3]", "y",
+     "s = float32[4]{1, 1, 2, 2}\n y = resize(x, _, s) { mode = \"nearest\", "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "nnvm", ".nnvm.json"},
+    {"x: float32[1,2,h,w]", "y",
+     "s = float32[4]{1, 1, 2, 3}\n y = resize(x, _, s) { mode = \"linear\", "
+     "coordinate_transformation_mode = \"pytorch_half_pixel\" }",
+     "coreml", ".mlpackage", 0, true, true},
     // Logarithms of integers that no integer holds.
     {"x: uint64[2]", "y", "y = reduce_log_sum_exp(x)", "ir", ".json"},
 };

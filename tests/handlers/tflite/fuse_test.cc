@@ -172,6 +172,14 @@ TEST(TfliteFuse, SizesThatVary) {
        "keep_aspect_ratio_policy = \"stretch\", coordinate_transformation_mode = \"half_pixel\", "
        "nearest_mode = \"floor\", cubic_coeff_a = -0.75, extrapolation_value = 0.0 } }",
        "SHAPE STRIDED_SLICE CAST MUL RESIZE_BILINEAR"},
+      // No axis that becomes larger becomes one element of several.
+      {"graph g(x: float32[1,h,w,2]) -> (y) { f = float32[2]{2, 3} "
+       "y = resize(x, _, f) { mode = \"linear\", axes = [1, 2], antialias = 0, exclude_outside = "
+       "0, "
+       "keep_aspect_ratio_policy = \"stretch\", "
+       "coordinate_transformation_mode = \"pytorch_half_pixel\", "
+       "nearest_mode = \"floor\", cubic_coeff_a = -0.75, extrapolation_value = 0.0 } }",
+       "SHAPE STRIDED_SLICE CAST MUL RESIZE_BILINEAR"},
   };
   for (const FusedRow& row : rows) EXPECT_EQ(OperatorsOf(row.graph), row.operators) << row.graph;
 }

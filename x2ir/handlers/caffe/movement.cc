@@ -1,8 +1,9 @@
 // Caffe: layers that move numbers: joined, cut, reshaped, counted, of other sizes.
 #include <algorithm>
 
+#include "x2ir/builder/layers/images.h"
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/handlers/caffe/caffe.h"
-#include "x2ir/handlers/caffe/images.h"
 
 namespace x2ir {
 namespace {
@@ -188,10 +189,7 @@ absl::StatusOr<Value*> Interp(CaffeArgs& a) {
       sizes.push_back(size);
     }
   }
-  return a
-      .Op("resize", {x, nullptr, nullptr, Vector(a, sizes)},
-          {{"mode", "linear"}, {"coordinate_transformation_mode", "align_corners"}})
-      .value();
+  return ResizedTo(x, sizes, Interpolated("linear", true)).value();
 }
 
 // Without places each number becomes a square; with them (of a pool's second result) each goes back

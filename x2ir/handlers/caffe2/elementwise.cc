@@ -1,7 +1,8 @@
 // Caffe2: operators that work on each number, and those that move them.
 #include <algorithm>
 
-#include "x2ir/handlers/caffe/images.h"
+#include "x2ir/builder/layers/images.h"
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/handlers/caffe2/caffe2.h"
 
 namespace x2ir {
@@ -234,13 +235,7 @@ absl::StatusOr<Value*> Enlarged(Caffe2Args& a, double height, double width, bool
   std::vector<float> each(4, 1.0f);
   each[last ? 1 : 2] = static_cast<float>(height);
   each[last ? 2 : 3] = static_cast<float>(width);
-  const Tensor scales = Tensor::Of<float>({4}, each);
-  return a
-      .Op("resize", {a.in(0), nullptr, a.b().Constant(scales)},
-          {{"mode", "nearest"},
-           {"coordinate_transformation_mode", "asymmetric"},
-           {"nearest_mode", "floor"}})
-      .value();
+  return ResizedBy(a.in(0), each, kNearestFloor).value();
 }
 absl::StatusOr<Value*> ResizeNearest(Caffe2Args& a) {
   a.Require(a.num_inputs() == 1, "computed scales");
@@ -261,10 +256,7 @@ absl::StatusOr<Value*> UpsampleBilinear(Caffe2Args& a) {
   std::vector<Size> to = SizesAt(a.in(0), 0, 2);
   to.emplace_back(static_cast<int64_t>(static_cast<double>((*sizes)[0]) * height));
   to.emplace_back(static_cast<int64_t>(static_cast<double>((*sizes)[1]) * width));
-  return a
-      .Op("resize", {a.in(0), nullptr, nullptr, Vector(a, to)},
-          {{"mode", "linear"}, {"coordinate_transformation_mode", "align_corners"}})
-      .value();
+  return ResizedTo(a.in(0), to, Interpolated("linear", true)).value();
 }
 absl::StatusOr<Value*> ChannelShuffle(Caffe2Args& a) {
   a.Drop({"kernel"});

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
@@ -14,11 +15,10 @@ namespace x2ir {
 namespace {
 
 // Of the last axes.
-Expr Resized(NodeReader& a, const Expr& x, const std::vector<Size>& sizes, AttributeMap attrs) {
+Expr ResizedLast(NodeReader& a, const Expr& x, const std::vector<Size>& sizes, const Sampling& s) {
   const int64_t rank = x.rank(), count = static_cast<int64_t>(sizes.size());
   a.Require(rank >= count, "images of that rank");
-  attrs.Set("axes", CountedFrom(rank - count, count));
-  return {a, a.b().Op("resize", {x, nullptr, nullptr, Vector(a.b(), sizes)}, std::move(attrs))};
+  return ResizedTo(x, sizes, s, CountedFrom(rank - count, count));
 }
 
 // Places that no mode of the IR has, of a size that is known: two elements of the axis, weighed.
@@ -62,8 +62,7 @@ Expr AxisByAxis(NodeReader& a, const Expr& x, const std::vector<Size>& sizes,
 Expr ResizedLinear(NodeReader& a, const Expr& x, const std::vector<Size>& sizes,
                    std::string_view mode) {
   const auto linear = [&](std::string_view coordinates) {
-    return Resized(a, x, sizes,
-                   {{"mode", "linear"}, {"coordinate_transformation_mode", coordinates}});
+    return ResizedLast(a, x, sizes, {"linear", coordinates, ""});
   };
   if (mode == "STRICT_ALIGN_CORNERS") return linear("align_corners");
   if (mode == "ALIGN_CORNERS") {
@@ -97,10 +96,7 @@ Expr ResizedLinear(NodeReader& a, const Expr& x, const std::vector<Size>& sizes,
 }
 
 Expr ResizedNearest(NodeReader& a, const Expr& x, const std::vector<Size>& sizes) {
-  return Resized(a, x, sizes,
-                 {{"mode", "nearest"},
-                  {"coordinate_transformation_mode", "asymmetric"},
-                  {"nearest_mode", "floor"}});
+  return ResizedLast(a, x, sizes, kNearestFloor);
 }
 
 std::vector<Size> ScaledSizes(NodeReader& a, const Expr& x, double height, double width,
@@ -143,23 +139,20 @@ std::vector<int64_t> Middles(int64_t in, int64_t out) {
 
 Expr NearestOfMiddles(NodeReader& a, const Expr& x, const std::vector<Size>& sizes) {
   const int64_t rank = x.rank(), count = static_cast<int64_t>(sizes.size());
-  const AttributeMap attrs = {{"mode", "nearest"},
-                              {"coordinate_transformation_mode", "half_pixel"},
-                              {"nearest_mode", "round_prefer_ceil"}};
   Expr y = x;
   bool rounds = true;
   for (int64_t i = 0; i < count; ++i) {
     const Dim in = DimAt(x, rank - count + i);
     const std::optional<int64_t> out = sizes[static_cast<size_t>(i)].number;
-    if (!in.is_static() || !out) return Resized(a, x, sizes, attrs);
+    if (!in.is_static() || !out) return ResizedLast(a, x, sizes, kNearestMiddle);
     a.Require(in.value() > 0 && *out > 0 && in.value() < kMaxPlaces && *out < kMaxPlaces,
               "images of that size");
     const std::vector<int64_t> places = Middles(in.value(), *out);
-    rounds &= ResizePicks(attrs, ResizeAxis::Of(in.value(), *out), places);
+    rounds &= ResizePicks(kNearestMiddle.Attrs(), ResizeAxis::Of(in.value(), *out), places);
     y = Gather(y, a.b().Ints(places), rank - count + i);
   }
   // A middle that lies between two elements may be rounded to the wrong one.
-  return rounds ? Resized(a, x, sizes, attrs) : y;
+  return rounds ? ResizedLast(a, x, sizes, kNearestMiddle) : y;
 }
 Expr MilResizeNearest(MilArgs& a) { return NearestOfMiddles(a, a.X(), TargetSizes(a)); }
 
@@ -279,7 +272,8 @@ Expr MilAffine(MilArgs& a) {
 absl::StatusOr<Value*> ToUpsample(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
-  const std::string mode = w.String("mode"), places = w.String("coordinate_transformation_mode");
+  const Sampling sampling = SamplingOf(w.node());
+  const auto& [mode, places, rounding] = sampling;
   if (rank < 3 || !scales || scales->num_elements() != rank || w.attrs().Has("axes") ||
       w.Int("antialias") != 0 || !IsFloating(w.dtype())) {
     return CannotExpress("sizes that are not known");
@@ -294,8 +288,7 @@ absl::StatusOr<Value*> ToUpsample(MilWriter& w) {
                         {"scale_factor_width", static_cast<float>(scales->AsDouble(rank - 1))}};
   const bool half = places == "half_pixel";
   if (mode == "nearest") {
-    const bool floors = places == "asymmetric" && w.String("nearest_mode") == "floor";
-    if (!floors && !(half && w.String("nearest_mode").starts_with("round_prefer"))) {
+    if (sampling != kNearestFloor && !(half && rounding.starts_with("round_prefer"))) {
       return CannotExpress("the nearest elements by ", places);
     }
     return w.Mil("upsample_nearest_neighbor", {w.in(0)}, std::move(attrs));
@@ -317,7 +310,8 @@ absl::StatusOr<Value*> ToResize(MilWriter& w) {
   for (size_t i = 0; i + 2 < rank; ++i) {
     if (in[i] != out[i]) return CannotExpress("axes other than the last two");
   }
-  const std::string mode = w.String("mode"), places = w.String("coordinate_transformation_mode");
+  const Sampling sampling = SamplingOf(w.node());
+  const auto& [mode, places, rounding] = sampling;
   if (w.Int("antialias") != 0 || w.Int("exclude_outside") != 0) return CannotExpress("that filter");
   // Where scales are given, they are what places are computed by.
   bool exact = true;
@@ -340,7 +334,7 @@ absl::StatusOr<Value*> ToResize(MilWriter& w) {
   const AttributeMap sizes = {{"target_size_height", h}, {"target_size_width", v}};
   if (mode == "linear") {
     std::string_view sampling;
-    if (places == "half_pixel" || (places == "pytorch_half_pixel" && h > 1 && v > 1)) {
+    if (places == "half_pixel") {
       sampling = "UNALIGN_CORNERS";
     } else if (places == "asymmetric") {
       sampling = "DEFAULT";

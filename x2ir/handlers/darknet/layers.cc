@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "x2ir/builder/layers/images.h"
 #include "x2ir/formats/darknet/darknet.h"
-#include "x2ir/handlers/caffe/images.h"
 #include "x2ir/handlers/darknet/darknet.h"
 
 namespace x2ir {

@@ -1,5 +1,6 @@
 // Keras: layers that move, repeat, cut off and add elements.
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/keras/images.h"
@@ -102,15 +103,10 @@ Value* UpSampling(KerasArgs& a) {
     scales[static_cast<size_t>(first) + i] = static_cast<float>(size[i]);
   }
   const Tensor factors = Tensor::Of<float>({static_cast<int64_t>(scales.size())}, scales);
-  AttributeMap attrs = {{"mode", "nearest"},
-                        {"coordinate_transformation_mode", "asymmetric"},
-                        {"nearest_mode", "floor"}};
-  if (how == "bilinear") {
-    const bool half = a.Flag("half_pixel_centers", true);  // by the release (dialect.cc)
-    attrs = {{"mode", "linear"},
-             {"coordinate_transformation_mode", half ? "half_pixel" : "asymmetric"}};
-  }
-  return x.Op("resize", {nullptr, a.b().Constant(factors, "scales")}, attrs);
+  const bool linear = how == "bilinear";
+  const bool half = linear && a.Flag("half_pixel_centers", true);  // by the release (dialect.cc)
+  return ResizedBy(x, a.b().Constant(factors, "scales"),
+                   linear ? Interpolated("linear", false, half) : kNearestFloor);
 }
 
 }  // namespace

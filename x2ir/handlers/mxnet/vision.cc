@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/region_cells.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -13,15 +14,6 @@ namespace x2ir {
 namespace {
 
 // --- Other sizes ---------------------------------------------------------------------------------
-
-Expr NearestUp(SymbolArgs& a, const Expr& x, int64_t scale) {
-  const Expr scales(a, a.b().Constant(Tensor::Of<float>({4}, {1.0f, 1.0f, static_cast<float>(scale),
-                                                              static_cast<float>(scale)})));
-  return x.Op("resize", {nullptr, scales},
-              {{"mode", "nearest"},
-               {"coordinate_transformation_mode", "asymmetric"},
-               {"nearest_mode", "floor"}});
-}
 
 // Of several images each becomes as large as the first one times the scale.
 absl::StatusOr<Value*> UpSampling(SymbolArgs& a) {
@@ -46,7 +38,8 @@ absl::StatusOr<Value*> UpSampling(SymbolArgs& a) {
                 "several images of unknown size");
       by = whole.value() * scale / own.value();
     }
-    parts.push_back(NearestUp(a, a.in(i), by));
+    const auto each = static_cast<float>(by);
+    parts.push_back(ResizedBy(a.in(i), {1, 1, each, each}, kNearestFloor));
   }
   if (mode == "concat" || parts.size() == 1) return Concat(a, parts, 1).value();
   a.Require(mode == "sum", StrCat("multi_input_mode ", mode));
@@ -76,11 +69,7 @@ absl::StatusOr<Value*> BilinearResize(SymbolArgs& a) {
                                 : (i == 0 ? height : width));
     }
   }
-  return a
-      .Op("resize", {a.in(0), nullptr, nullptr, Vector(a, sizes)},
-          {{"mode", "linear"},
-           {"coordinate_transformation_mode", corners ? "align_corners" : "half_pixel"}})
-      .value();
+  return ResizedTo(a.in(0), sizes, Interpolated("linear", corners)).value();
 }
 
 // --- Sampled at places ---------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "x2ir/handlers/caffe/images.h"
+#include "x2ir/builder/layers/images.h"
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 
 namespace x2ir {
@@ -306,22 +307,14 @@ absl::StatusOr<Value*> Interp(NcnnArgs& a) {
       sizes.emplace_back(axis == 2 ? height : width);
     }
   }
-  AttributeMap attrs = {{"mode", kind == 1 ? "nearest" : kind == 2 ? "linear" : "cubic"}};
-  if (kind == 1) {
-    attrs.Set("coordinate_transformation_mode", "asymmetric");
-    attrs.Set("nearest_mode", "floor");
-  } else {
-    attrs.Set("coordinate_transformation_mode", corners ? "align_corners" : "half_pixel");
-  }
-  if (sizes.size() == 4) {
-    return a.Op("resize", {x, nullptr, nullptr, Vector(a, sizes)}, std::move(attrs)).value();
-  }
+  const Sampling sampling =
+      kind == 1 ? kNearestFloor : Interpolated(kind == 2 ? "linear" : "cubic", corners);
+  if (sizes.size() == 4) return ResizedTo(x, sizes, sampling).value();
   if (!(by_height > 0 && by_width > 0 && by_height < 4096 && by_width < 4096)) {
     return Invalid("a scale of ", by_height, " x ", by_width);
   }
-  const Tensor scales = Tensor::Of<float>(
-      {4}, {1.0f, 1.0f, static_cast<float>(by_height), static_cast<float>(by_width)});
-  return a.Op("resize", {x, nullptr, a.b().Constant(scales)}, std::move(attrs)).value();
+  return ResizedBy(x, {1, 1, static_cast<float>(by_height), static_cast<float>(by_width)}, sampling)
+      .value();
 }
 absl::StatusOr<Value*> Shuffle(NcnnArgs& a) {
   const int64_t groups = a.Int(0, 1);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
@@ -154,11 +155,8 @@ Value* UpsamplingRow(SymbolArgs& a) {
   const bool nearest = method == "NEAREST_NEIGHBOR";
   a.Require(nearest || method == "BILINEAR", StrCat("method ", method));
   const auto by = static_cast<float>(scale);
-  const Expr scales(a, a.b().Constant(Tensor::Of<float>({4}, {1.0f, 1.0f, by, by})));
-  AttributeMap attrs = {{"mode", nearest ? "nearest" : "linear"},
-                        {"coordinate_transformation_mode", "asymmetric"}};
-  if (nearest) attrs.Set("nearest_mode", "floor");
-  return a.Op("resize", {a.in(0), nullptr, scales}, std::move(attrs));
+  return ResizedBy(a.in(0), {1, 1, by, by},
+                   nearest ? kNearestFloor : Interpolated("linear", false, false));
 }
 absl::StatusOr<Value*> ResizeRow(SymbolArgs& a) {
   const std::vector<int64_t> size = a.Tuple("size");
@@ -171,11 +169,9 @@ absl::StatusOr<Value*> ResizeRow(SymbolArgs& a) {
   std::vector<Size> sizes = SizesAt(a.in(0), 0, 2);
   sizes.emplace_back(size[0]);
   sizes.emplace_back(size[1]);
-  AttributeMap attrs = {
-      {"mode", nearest ? "nearest" : "linear"},
-      {"coordinate_transformation_mode", corners ? "align_corners" : "asymmetric"}};
-  if (nearest) attrs.Set("nearest_mode", "floor");
-  return a.Op("resize", {a.in(0), nullptr, nullptr, Vector(a, sizes)}, std::move(attrs)).value();
+  Sampling sampling = Interpolated(nearest ? "nearest" : "linear", corners, false);
+  if (nearest) sampling.rounding = "floor";
+  return ResizedTo(a.in(0), sizes, sampling).value();
 }
 Value* MatmulRow(SymbolArgs& a) {
   const Expr x = a.Flag("transpose_a", false) ? SwapLast(a.in(0)) : a.in(0);
@@ -344,7 +340,8 @@ absl::StatusOr<Value*> ToPrelu(SymbolWriter& w) {
 // Nearest, each pixel as often: upsampling.
 absl::StatusOr<Value*> ToUpsampling(SymbolWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
-  const std::string mode = w.String("coordinate_transformation_mode"), kind = w.String("mode");
+  const Sampling sampling = SamplingOf(w.node());
+  const auto& [kind, mode, nearest] = sampling;
   const Shape *x = w.shape(0), *y = w.out_type().shape();
   if (rank != 4 || w.attrs().Has("axes") || w.Int("antialias") != 0)
     return CannotExpress("this resize");
@@ -362,11 +359,9 @@ absl::StatusOr<Value*> ToUpsampling(SymbolWriter& w) {
   const auto scale = static_cast<int64_t>(by_height);
   const bool whole =
       by_height >= 1 && by_height == by_width && by_height == static_cast<double>(scale);
-  const std::string nearest = w.String("nearest_mode");
   // Of whole scales other forms mean the same places.
   const bool same =
-      (mode == "asymmetric" && nearest == "floor") ||
-      (mode == "half_pixel" && (nearest == "round_prefer_floor" || nearest == "round_prefer_ceil"));
+      sampling == kNearestFloor || (mode == "half_pixel" && nearest.starts_with("round_prefer"));
   if (whole && kind == "nearest" && same) {
     return w.Nnvm("upsampling", {w.in(0)}, {{"scale", StrCat(scale)}});
   }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/oneflow/windows.h"
 #include "x2ir/ops/resize.h"
@@ -176,8 +177,8 @@ Value* OldUpsample(OneflowArgs& a) {
 absl::StatusOr<Value*> ToUpsample(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> in, w.Sizes(w.in(0)->type()));
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> out, w.Sizes(w.out_type()));
-  const std::string& mode = w.String("mode");
-  const std::string& place = w.String("coordinate_transformation_mode");
+  const Sampling sampling = SamplingOf(w.node());
+  const auto& [mode, place, rounding] = sampling;
   const size_t n = in.size();
   if (n < 3 || n > 5 || in[0] != out[0] || in[1] != out[1] || !IsFloating(w.dtype())) {
     return CannotExpress("other axes than those of images");
@@ -217,7 +218,7 @@ absl::StatusOr<Value*> ToUpsample(OneflowWriter& w) {
         picks[k] = static_cast<int64_t>(k) * in[i] / std::max<int64_t>(out[i], 1);
       }
       if (in[i] == 0 || !ResizePicks(w.attrs(), ResizeAxis::Of(in[i], out[i]), picks)) {
-        return CannotExpress("neighbors by ", place, " and ", w.String("nearest_mode"));
+        return CannotExpress("neighbors by ", place, " and ", rounding);
       }
     }
     static constexpr std::string_view kOps[] = {"upsample_nearest_1d", "upsample_nearest_2d",
@@ -226,9 +227,7 @@ absl::StatusOr<Value*> ToUpsample(OneflowWriter& w) {
   }
   if (!CornersFollowSizes(w.node())) return CannotExpress("corners by sizes that are rounded");
   const bool corners = place == "align_corners";
-  const bool one = std::find(out.begin() + 2, out.end(), 1) != out.end();
-  const bool halves = place == "half_pixel" || (place == "pytorch_half_pixel" && !one);
-  if (!corners && !halves) return CannotExpress("places by ", place);
+  if (!corners && place != "half_pixel") return CannotExpress("places by ", place);
   attrs.Set("align_corners", corners);
   if (mode == "cubic") {
     if (n != 4 || w.Float("cubic_coeff_a") != -0.75f) return CannotExpress("another cubic");

@@ -3,6 +3,8 @@
 // Upsample, and Resize at opset 10, say no rule for coordinates. What ONNX's own tests of those
 // opsets expect is `asymmetric`, and for nearest: floor where an axis grows, ceil where it
 // shrinks.
+#include "x2ir/builder/layers/resize.h"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -159,9 +161,7 @@ class OldResize : public LensImpl {
         Builder& b = draft.builder();
         draft.SetOperandAt(
             kX, b.Op("resize", {draft.TakeOperandAt(0), nullptr, Floats(b, larger, "scales")},
-                     {{"mode", "nearest"},
-                      {"nearest_mode", "floor"},
-                      {"coordinate_transformation_mode", "asymmetric"}}));
+                     kNearestFloor.Attrs()));
         X2IR_RETURN_IF_ERROR(draft.SetOperand("scales", Floats(b, smaller, "scales")));
       }
       if (shrinks) nearest = "ceil";
@@ -212,11 +212,11 @@ class OldResize : public LensImpl {
       if (coordinates != "asymmetric") return refused;
     } else {
       // All rules agree where each input element is repeated, or each n-th taken.
-      const bool repeats = whole && !shrinks &&
-                           (coordinates == "asymmetric"
-                                ? nearest == "floor"
-                                : coordinates == "half_pixel" && (nearest == "round_prefer_floor" ||
-                                                                  nearest == "round_prefer_ceil"));
+      const bool repeats =
+          whole && !shrinks &&
+          (coordinates == "asymmetric" ? nearest == "floor"
+                                       : SamplingOf(draft.node()).coordinates == "half_pixel" &&
+                                             nearest.starts_with("round_prefer"));
       const bool takes = whole && !grows && coordinates == "asymmetric";
       // Upsample only grows, also by scales that are computed.
       const bool as_written =

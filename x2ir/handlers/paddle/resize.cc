@@ -1,4 +1,6 @@
 // Images of other sizes, padding, and samples at places of a grid.
+#include "x2ir/builder/layers/resize.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -61,25 +63,15 @@ Expr Interpolate(PaddleArgs& a, bool second_version) {
           static_cast<int64_t>(static_cast<float>((*in)[i]) * static_cast<float>(scales[i])));
     }
   }
-  AttributeMap attrs = {{"axes", CountedFrom(from, static_cast<int64_t>(spatial))}};
-  if (method == "nearest") {
-    attrs.Set("mode", "nearest");
-    attrs.Set("nearest_mode", corners ? "round_prefer_ceil" : "floor");
-    attrs.Set("coordinate_transformation_mode", corners ? "align_corners" : "asymmetric");
-  } else if (method == "bicubic") {
-    attrs.Set("mode", "cubic");
-    attrs.Set("coordinate_transformation_mode", corners ? "align_corners" : "half_pixel");
-  } else {
-    a.Require(method == "linear" || method == "bilinear" || method == "trilinear",
-              StrCat("interpolation ", method));
-    attrs.Set("mode", "linear");
-    attrs.Set("coordinate_transformation_mode", corners           ? "align_corners"
-                                                : align_mode == 0 ? "half_pixel"
-                                                                  : "asymmetric");
-  }
+  const bool nearest = method == "nearest", cubic = method == "bicubic";
+  a.Require(nearest || cubic || method == "linear" || method == "bilinear" || method == "trilinear",
+            StrCat("interpolation ", method));
+  Sampling sampling = Interpolated(cubic ? "cubic" : "linear", corners, cubic || align_mode == 0);
+  if (nearest) sampling = corners ? kNearestCorners : kNearestFloor;
+  const std::vector<int64_t> axes = CountedFrom(from, static_cast<int64_t>(spatial));
   if (!sizes.empty()) {
     if (sizes.size() != spatial) a.Fail(Invalid("sizes of other axes"));
-    return x.Op("resize", {nullptr, nullptr, Vector(a, sizes)}, std::move(attrs));
+    return ResizedTo(x, sizes, sampling, axes);
   }
   Expr factors = nullptr;
   if (computed) {
@@ -91,7 +83,7 @@ Expr Interpolate(PaddleArgs& a, bool second_version) {
     const std::vector<float> narrow(scales.begin(), scales.end());
     factors = {a.b(), a.b().Constant(Tensor::Of<float>({static_cast<int64_t>(spatial)}, narrow))};
   }
-  return x.Op("resize", {nullptr, factors, nullptr}, std::move(attrs));
+  return ResizedBy(x, factors, sampling, axes);
 }
 
 // --- Padding -------------------------------------------------------------------------------------

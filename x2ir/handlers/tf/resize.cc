@@ -1,6 +1,6 @@
 // TensorFlow: images of other sizes, channels last. All kernels go an axis at a time: what each
 // result is made of follows from the sizes, in float32 as TensorFlow computes it.
-#include "x2ir/ops/resize.h"
+#include "x2ir/builder/layers/resize.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/resize.h"
 
 namespace x2ir {
 namespace {
@@ -126,15 +127,10 @@ Value* ApplyTaps(TfArgs& a, Value* x, int64_t axis, const Taps& taps) {
 namespace {
 
 AttributeMap ResizeAttrs(const Resize& r) {
-  AttributeMap attrs = {{"axes", {1, 2}}};
-  attrs.Set("mode", r.mode == ResizeMode::kNearest ? "nearest" : "linear");
-  attrs.Set("coordinate_transformation_mode", r.align_corners ? "align_corners"
-                                              : r.half_pixel  ? "half_pixel"
-                                                              : "asymmetric");
-  if (r.mode == ResizeMode::kNearest) {
-    attrs.Set("nearest_mode", r.align_corners ? "round_prefer_ceil" : "floor");
-  }
-  return attrs;
+  const bool nearest = r.mode == ResizeMode::kNearest;
+  Sampling sampling = Interpolated(nearest ? "nearest" : "linear", r.align_corners, r.half_pixel);
+  if (nearest) sampling.rounding = r.align_corners ? "round_prefer_ceil" : "floor";
+  return sampling.Attrs({1, 2});
 }
 
 // Whether images of sizes that are not known are made larger by whole factors of which the inverse

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
@@ -324,23 +325,17 @@ X2IR_TF(space_to_depth).To("SpaceToDepth", ToTfBlocks("SpaceToDepth"));
 // Images of float32, rows and columns after the batch.
 absl::StatusOr<Value*> ToTfResize(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  const std::string &mode = w.String("mode"), &nearest = w.String("nearest_mode");
-  const std::string& place = w.String("coordinate_transformation_mode");
-  if (rank != 4 || w.dtype() != DType::kFloat32 || w.Int("antialias") != 0 ||
-      w.Int("exclude_outside") != 0 || w.String("keep_aspect_ratio_policy") != "stretch") {
+  const Sampling sampling = SamplingOf(w.node());
+  if (rank != 4 || w.dtype() != DType::kFloat32 || !IsPlainResize(w.node())) {
     return CannotExpress("images of that kind");
   }
   std::vector<int64_t> axes = w.attrs().Ints("axes", {0, 1, 2, 3});
   const bool first = axes == std::vector<int64_t>{2, 3}, last = axes == std::vector<int64_t>{1, 2};
   if (!first && !last) return CannotExpress("other axes than rows and columns");
-  const bool corners = place == "align_corners", half = place == "half_pixel";
-  if (mode == "nearest") {
-    const bool fits = (corners && nearest == "round_prefer_ceil") ||
-                      (place == "asymmetric" && nearest == "floor");
-    if (!fits) return CannotExpress("nearest elements of ", place, ", ", nearest);
-  } else if (mode != "linear" || (!corners && !half && place != "asymmetric")) {
-    return CannotExpress(mode, " of ", place);
-  }
+  static constexpr Sampling kSaid[] = {kNearestFloor, kNearestCorners, Interpolated("linear", true),
+                                       Interpolated("linear", false),
+                                       Interpolated("linear", false, false)};
+  X2IR_RETURN_IF_ERROR(CheckSampling(sampling, kSaid));
   Value* sizes = w.in(3);
   if (!sizes) {
     const auto out = w.out_type().shape() ? w.out_type().shape()->Static() : std::nullopt;
@@ -359,17 +354,12 @@ absl::StatusOr<Value*> ToTfResize(TfWriter& w) {
     }
     sizes = w.Ints(known);
   }
-  if (first) {
-    Value* x = w.Op("transpose", {w.in(0)}, {{"perm", {0, 2, 3, 1}}});
-    AttributeMap attrs = w.attrs();
-    attrs.Set("axes", {1, 2});
-    Value* y = w.Op("resize", {x, nullptr, nullptr, sizes}, std::move(attrs));
-    return w.Op("transpose", {y}, {{"perm", {0, 3, 1, 2}}});
-  }
+  if (first) return ResizedChannelsLast(w, w.node(), nullptr, sizes);
   const auto known = KnownInts(sizes);
-  return w.Tf(mode == "nearest" ? "ResizeNearestNeighbor" : "ResizeBilinear",
+  return w.Tf(sampling.mode == "nearest" ? "ResizeNearestNeighbor" : "ResizeBilinear",
               {w.in(0), known ? w.Int32s(*known) : w.Cast(sizes, DType::kInt32)},
-              {{"align_corners", corners}, {"half_pixel_centers", half}});
+              {{"align_corners", sampling.coordinates == "align_corners"},
+               {"half_pixel_centers", sampling.coordinates == "half_pixel"}});
 }
 X2IR_TF(resize).To("ResizeBilinear", ToTfResize);
 

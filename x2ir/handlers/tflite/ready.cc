@@ -1,6 +1,7 @@
 // What is done to IR before it is optimized for TFLite.
 #include <numeric>
 
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tflite/finish.h"
@@ -54,17 +55,10 @@ Value* NumbersOf(Builder& b, const Value* all, const std::vector<int64_t>& axes)
 
 // A resize of images says rows and columns alone, with channels last: null where it is another one.
 Value* OfPlaces(Builder& b, const Node& node) {
-  const auto behind = [&](Value* factors, Value* sizes) {
-    AttributeMap attrs = node.attrs();
-    attrs.Set("axes", {1, 2});
-    Value* x = b.Op("transpose", {node.input(0)}, {{"perm", {0, 2, 3, 1}}});
-    Value* y = b.Op("resize", {x, nullptr, factors, sizes}, std::move(attrs));
-    return b.Op("transpose", {y}, {{"perm", {0, 3, 1, 2}}});
-  };
   // It says rows and columns already, but they are the last axes.
   if (const Attribute* axes = node.attrs().Find("axes"); axes && *axes == Attribute({2, 3})) {
     return !node.input(1) && node.input(0)->shape() && node.input(0)->shape()->rank() == 4
-               ? behind(node.input(2), node.input(3))
+               ? ResizedChannelsLast(b, node, node.input(2), node.input(3))
                : nullptr;
   }
   const Shape *in = node.input(0)->shape(),
@@ -97,7 +91,7 @@ Value* OfPlaces(Builder& b, const Node& node) {
   // Rows and columns are behind the batch in TFLite.
   Value *factors_of_places = NumbersOf(b, node.input(2), axes),
         *sizes = NumbersOf(b, node.input(3), axes);
-  if (axes[0] == 2) return behind(factors_of_places, sizes);
+  if (axes[0] == 2) return ResizedChannelsLast(b, node, factors_of_places, sizes);
   AttributeMap attrs = node.attrs();
   attrs.Set("axes", axes);
   return b.Op("resize", {node.input(0), nullptr, factors_of_places, sizes}, std::move(attrs));

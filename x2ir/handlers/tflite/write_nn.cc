@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/formats/tflite/quantization.h"
@@ -721,12 +722,8 @@ constexpr char kDepthToSpace[] = "DEPTH_TO_SPACE", kSpaceToDepth[] = "SPACE_TO_D
 // Rows and columns behind the batch.
 absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  const std::string &mode = w.String("mode"), &nearest = w.String("nearest_mode");
-  std::string place = w.String("coordinate_transformation_mode");
-  if (rank != 4 || w.Int("antialias") != 0 || w.Int("exclude_outside") != 0 ||
-      w.String("keep_aspect_ratio_policy") != "stretch") {
-    return CannotExpress("images of that kind");
-  }
+  const Sampling sampling = SamplingOf(w.node());
+  if (rank != 4 || !IsPlainResize(w.node())) return CannotExpress("images of that kind");
   const std::vector<int64_t> axes = w.attrs().Ints("axes", {0, 1, 2, 3});
   const bool first = axes == Pads{2, 3}, last = axes == Pads{1, 2};
   if (!first && !last) return CannotExpress("other axes than rows and columns");
@@ -758,27 +755,18 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
   const bool enlarged = !known && !factors.empty();
   const bool whole = enlarged || (known && to[0] % from[0] == 0 && to[1] % from[1] == 0);
   const bool several = enlarged || (known && to[0] > 1 && to[1] > 1);
-  if (place == "pytorch_half_pixel" && several) place = "half_pixel";
-  const bool corners = place == "align_corners", half = place == "half_pixel";
-  if (mode == "nearest") {
-    const bool up = nearest == "round_prefer_ceil", down = nearest == "round_prefer_floor";
-    // Whole factors leave no halves to round.
-    const bool fits = (corners && (up && several)) || (half && (up || (down && whole))) ||
-                      (place == "asymmetric" && nearest == "floor");
-    if (!fits) return CannotExpress("nearest elements of ", place, ", ", nearest);
-    if (!known && !enlarged) return CannotExpress("nearest elements of sizes that are not known");
-  } else if (mode != "linear" || (!corners && !half && place != "asymmetric")) {
-    return CannotExpress(mode, " of ", place);
+  std::vector<Sampling> said = {kNearestFloor, kNearestMiddle, Interpolated("linear", true),
+                                Interpolated("linear", false),
+                                Interpolated("linear", false, false)};
+  if (several) said.push_back(kNearestCorners);
+  // Whole factors leave no halves to round.
+  if (whole) said.push_back({"nearest", "half_pixel", "round_prefer_floor"});
+  X2IR_RETURN_IF_ERROR(CheckSampling(sampling, said));
+  const bool is_nearest = sampling.mode == "nearest";
+  if (is_nearest && !known && !enlarged) {
+    return CannotExpress("nearest elements of sizes that are not known");
   }
-  if (first) {
-    Value* x = w.Op("transpose", {w.in(0)}, {{"perm", {0, 2, 3, 1}}});
-    AttributeMap attrs = w.attrs();
-    attrs.Set("axes", {1, 2});
-    std::vector<Value*> operands = w.node().inputs();
-    operands[0] = x;
-    return w.Op("transpose", {w.Op("resize", operands, std::move(attrs))},
-                {{"perm", {0, 3, 1, 2}}});
-  }
+  if (first) return ResizedChannelsLast(w, w.node(), w.in(2), w.in(3));
   Value* sizes = nullptr;
   if (enlarged) {
     Value* own = w.Op("shape", {w.in(0)}, {{"start", 1}, {"end", 3}});
@@ -786,8 +774,9 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
   } else {
     sizes = known ? w.Int32s(to) : w.Cast(w.in(3), DType::kInt32);
   }
-  return w.Tflite(mode == "nearest" ? "RESIZE_NEAREST_NEIGHBOR" : "RESIZE_BILINEAR",
-                  {w.in(0), sizes}, {{"align_corners", corners}, {"half_pixel_centers", half}});
+  return w.Tflite(is_nearest ? "RESIZE_NEAREST_NEIGHBOR" : "RESIZE_BILINEAR", {w.in(0), sizes},
+                  {{"align_corners", sampling.coordinates == "align_corners"},
+                   {"half_pixel_centers", sampling.coordinates == "half_pixel"}});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Images of other sizes, and samples at places of a grid.
-#include "x2ir/ops/resize.h"
+#include "x2ir/builder/layers/resize.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
+#include "x2ir/ops/resize.h"
 
 namespace x2ir {
 namespace {
@@ -193,17 +194,10 @@ Expr AntialiasedTo(TorchCall& c, const Expr& x, const Upsample& u, const std::ve
 
 // --- All axes -------------------------------------------------------------------------------
 
-AttributeMap ResizeAttrs(const Upsample& u, int64_t spatial) {
-  AttributeMap attrs = {{"axes", CountedFrom(2, spatial)}};
-  const bool nearest = IsNearest(u.mode);
-  attrs.Set("mode", nearest ? "nearest" : u.mode == ResampleMode::kCubic ? "cubic" : "linear");
-  attrs.Set("coordinate_transformation_mode", u.mode == ResampleMode::kNearest ? "asymmetric"
-                                              : u.align_corners                ? "align_corners"
-                                                                               : "half_pixel");
-  if (nearest) {
-    attrs.Set("nearest_mode", u.mode == ResampleMode::kNearest ? "floor" : "round_prefer_ceil");
-  }
-  return attrs;
+Sampling SamplingBy(const Upsample& u) {
+  if (u.mode == ResampleMode::kNearest) return kNearestFloor;
+  if (u.mode == ResampleMode::kNearestExact) return kNearestMiddle;
+  return Interpolated(u.mode == ResampleMode::kCubic ? "cubic" : "linear", u.align_corners);
 }
 
 // The axis as op `resize` sees it.
@@ -256,7 +250,8 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
     if (axis.out >= 1) axes.push_back(axis);
   }
   const bool known = static_cast<int64_t>(axes.size()) == spatial;
-  const AttributeMap attrs = ResizeAttrs(u, spatial);
+  const Sampling sampling = SamplingBy(u);
+  const std::vector<int64_t> all_axes = CountedFrom(2, spatial);
   // Places of float64 are those of float32 where sizes are not known: off by 1e-7 of the size.
   bool by_taps =
       IsAntialias(u.mode) || (known && t == DType::kFloat64) || (nearest && !IsFloating(t));
@@ -283,7 +278,8 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
         return x;
       }
       // In float32, what is rounded otherwise picks another element.
-      if (nearest && !ResizePicks(attrs, ResizedAxis(a), taps.back().picks)) by_taps = true;
+      if (nearest && !ResizePicks(sampling.Attrs(), ResizedAxis(a), taps.back().picks))
+        by_taps = true;
     }
   }
   if (by_taps) {
@@ -302,13 +298,13 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
   for (const auto& scale : u.scales) scales &= scale && *scale > 0;
   // Aligned corners go by the size alone, which is whole.
   if (u.align_corners && scales && u.sizes.empty()) {
-    return c.Op("resize", {x, nullptr, nullptr, Vector(c, ScaledSizes(c, x, u))}, attrs);
+    return ResizedTo({c, x}, ScaledSizes(c, x, u), sampling, all_axes);
   }
   if (scales && !u.align_corners) {
     std::vector<double> numbers;
     for (const auto& scale : u.scales) numbers.push_back(*scale);
     Value* factors = NumbersAs(c, DType::kFloat32, {spatial}, numbers);
-    Value* y = c.Op("resize", {x, nullptr, factors, nullptr}, attrs);
+    Value* y = ResizedBy({c, x}, factors, sampling, all_axes);
     const Shape *made = y->shape(), *wanted = c.out_shape(0);
     for (int64_t i = 2; made && wanted && i < spatial + 2 && i < wanted->rank(); ++i) {
       if (ProvablyDifferent((*made)[i], (*wanted)[i])) {
@@ -321,7 +317,7 @@ Value* Resampled(TorchCall& c, Value* x, const Upsample& u, int64_t spatial) {
     c.Fail(Invalid("neither sizes nor factors"));
     return x;
   }
-  return c.Op("resize", {x, nullptr, nullptr, Vector(c, u.sizes)}, attrs);
+  return ResizedTo({c, x}, u.sizes, sampling, all_axes);
 }
 
 // `.vec` has either sizes or factors; the other one sizes, and the factors that they came from.

@@ -2,6 +2,7 @@
 #include <array>
 #include <numeric>
 
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/resize.h"
@@ -13,8 +14,8 @@ namespace {
 
 // The operator without its overload, by mode and number of spatial axes.
 absl::StatusOr<std::string_view> UpsampleOf(TorchWriter& w, int64_t spatial) {
-  const std::string& mode = w.String("mode");
-  const std::string& place = w.String("coordinate_transformation_mode");
+  const Sampling sampling = SamplingOf(w.node());
+  const auto& [mode, place, rounding] = sampling;
   const size_t i = static_cast<size_t>(spatial) - 1;
   if (mode == "nearest") {
     constexpr std::string_view kFloor[] = {"aten::upsample_nearest1d", "aten::upsample_nearest2d",
@@ -22,9 +23,8 @@ absl::StatusOr<std::string_view> UpsampleOf(TorchWriter& w, int64_t spatial) {
     constexpr std::string_view kExact[] = {"aten::_upsample_nearest_exact1d",
                                            "aten::_upsample_nearest_exact2d",
                                            "aten::_upsample_nearest_exact3d"};
-    const std::string& rounding = w.String("nearest_mode");
-    if (place == "asymmetric" && rounding == "floor") return kFloor[i];
-    if (place == "half_pixel" && rounding == "round_prefer_ceil") return kExact[i];
+    if (sampling == kNearestFloor) return kFloor[i];
+    if (sampling == kNearestMiddle) return kExact[i];
     return CannotExpress("nearest elements of ", place, ", ", rounding);
   }
   if (place != "half_pixel" && place != "align_corners") {
@@ -42,10 +42,7 @@ absl::StatusOr<Value*> WriteResize(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const int64_t spatial = rank - 2;
   if (spatial < 1 || spatial > 3) return CannotExpress("rank ", rank);
-  if (w.Int("antialias") != 0 || w.Int("exclude_outside") != 0 ||
-      w.String("keep_aspect_ratio_policy") != "stretch") {
-    return CannotExpress("antialias, exclude_outside or a policy");
-  }
+  if (!IsPlainResize(w.node())) return CannotExpress("antialias, exclude_outside or a policy");
   if (!CornersFollowSizes(w.node())) return CannotExpress("corners by sizes that are rounded");
   X2IR_ASSIGN_OR_RETURN(const std::string_view op, UpsampleOf(w, spatial));
   std::vector<int64_t> all(static_cast<size_t>(rank)), last(static_cast<size_t>(spatial));

@@ -1,7 +1,8 @@
-#include "x2ir/handlers/caffe/images.h"
+#include "x2ir/builder/layers/images.h"
 
 #include <algorithm>
 
+#include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -10,12 +11,7 @@ namespace x2ir {
 
 Expr Repeated(NodeReader& a, const Expr& x, int64_t rows, int64_t columns) {
   if (rows == 1 && columns == 1) return a.Op("identity", {x});
-  const Expr scales(a, a.b().Constant(Tensor::Of<float>({4}, {1.0f, 1.0f, static_cast<float>(rows),
-                                                              static_cast<float>(columns)})));
-  return x.Op("resize", {nullptr, scales},
-              {{"mode", "nearest"},
-               {"coordinate_transformation_mode", "asymmetric"},
-               {"nearest_mode", "floor"}});
+  return ResizedBy(x, {1, 1, static_cast<float>(rows), static_cast<float>(columns)}, kNearestFloor);
 }
 
 absl::StatusOr<Value*> ShuffledChannels(NodeReader& a, const Expr& x, int64_t groups) {

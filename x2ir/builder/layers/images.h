@@ -1,6 +1,6 @@
-// What Caffe's, Darknet's and ncnn's layers do with images, channels first.
-#ifndef X2IR_HANDLERS_CAFFE_IMAGES_H_
-#define X2IR_HANDLERS_CAFFE_IMAGES_H_
+// Images whose pixels or channels are repeated and reordered, channels first.
+#ifndef X2IR_BUILDER_LAYERS_IMAGES_H_
+#define X2IR_BUILDER_LAYERS_IMAGES_H_
 
 #include <cstdint>
 
@@ -20,4 +20,4 @@ absl::StatusOr<Value*> Reorganized(NodeReader& a, const Expr& x, int64_t stride,
 
 }  // namespace x2ir
 
-#endif  // X2IR_HANDLERS_CAFFE_IMAGES_H_
+#endif  // X2IR_BUILDER_LAYERS_IMAGES_H_
