@@ -1,6 +1,7 @@
 // Caffe: layers that work on each number.
 #include <cmath>
 
+#include "x2ir/builder/layers/activation.h"
 #include "x2ir/handlers/caffe/caffe.h"
 
 namespace x2ir {
@@ -13,7 +14,7 @@ Value* Relu(CaffeArgs& a) {
   if (slope == 0) return a.Op("relu", {a.in(0)});
   return a.Op("leaky_relu", {a.in(0)}, {{"alpha", slope}});
 }
-Value* Relu6(CaffeArgs& a) { return Clip(a.in(0), a.in(0).Number(0), a.in(0).Number(6)); }
+Value* Relu6(CaffeArgs& a) { return activation::Relu6(a.in(0)); }
 Value* Prelu(CaffeArgs& a) {
   const Expr x = a.in(0);
   const int64_t rank = a.RankOf();

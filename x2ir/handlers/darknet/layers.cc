@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "x2ir/builder/layers/activation.h"
 #include "x2ir/builder/layers/images.h"
 #include "x2ir/formats/darknet/darknet.h"
 #include "x2ir/handlers/darknet/darknet.h"
@@ -13,7 +14,6 @@ namespace {
 
 // --- Activations ---------------------------------------------------------------------------------
 
-Expr Leaky(const Expr& x, float slope) { return x.Op("leaky_relu", {}, {{"alpha", slope}}); }
 Expr Sigmoid(const Expr& x) { return x.Op("sigmoid"); }
 // Darknet's stairs: whole steps at even numbers, slopes at odd ones.
 Expr Stair(const Expr& x) {
@@ -29,29 +29,20 @@ Expr ChannelChances(const Expr& x) {
   const Expr powers = Exp(x);
   return powers / (Sum(powers, 1, true) + 0.0001);
 }
-struct Activation {
-  std::string_view name;
-  Expr (*fn)(const Expr&);
-};
-constexpr Activation kActivations[] = {
-    {"linear", [](const Expr& x) { return x; }},
-    {"logistic", Sigmoid},
-    {"loggy", [](const Expr& x) { return Sigmoid(x) * 2.0 - 1.0; }},
-    {"relu", [](const Expr& x) { return x.Op("relu"); }},
-    {"relu6", [](const Expr& x) { return Clip(x, x.Number(0), x.Number(6)); }},
-    {"elu",
-     [](const Expr& x) {
-       return x.Op("elu", {}, {{"alpha", 1.0f}});
-     }},
-    {"selu",
+Expr Leaky(const Expr& x) { return activation::LeakyRelu(x, 0.1f); }
+constexpr NamedActivation kOwn[] = {
+    {"linear", ""},
+    {"logistic", "sigmoid"},
+    {"loggy", "", [](const Expr& x) { return Sigmoid(x) * 2.0 - 1.0; }},
+    {"selu", "",
      [](const Expr& x) {
        return x.Op("selu", {}, {{"alpha", 1.6732f}, {"gamma", 1.0507f}});
      }},
-    {"relie", [](const Expr& x) { return Leaky(x, 0.01f); }},
-    {"ramp", [](const Expr& x) { return x.Op("relu") + x * 0.1; }},
-    {"leaky", [](const Expr& x) { return Leaky(x, 0.1f); }},
-    {"revleaky", [](const Expr& x) { return Leaky(x, 0.1f); }},
-    {"gelu",
+    {"relie", "", [](const Expr& x) { return activation::LeakyRelu(x, 0.01f); }},
+    {"ramp", "", [](const Expr& x) { return x.Op("relu") + x * 0.1; }},
+    {"leaky", "", Leaky},
+    {"revleaky", "", Leaky},
+    {"gelu", "",
      [](const Expr& x) {
        return x * 0.5 * ((x * 0.797885 + x * x * x * 0.035677).Op("tanh") + 1.0);
      }},
@@ -59,30 +50,26 @@ constexpr Activation kActivations[] = {
     {"normalize_channels_softmax", ChannelChances},
     {"normalize_channels_softmax_maxval",
      [](const Expr& x) { return ChannelChances(x - Reduce(x, "reduce_max", {1}, true)); }},
-    {"tanh", [](const Expr& x) { return x.Op("tanh"); }},
-    {"hardtan", [](const Expr& x) { return Clip(x, x.Number(-1), x.Number(1)); }},
-    {"lhtan",
+    {"hardtan", "", activation::HardTanh},
+    {"lhtan", "",
      [](const Expr& x) {
        return Where(x < 0.0, x * 0.001, Where(x > 1.0, (x - 1.0) * 0.001 + 1.0, x));
      }},
-    {"plse",
+    {"plse", "",
      [](const Expr& x) {
        return Where(x < -4.0, (x + 4.0) * 0.01,
                     Where(x > 4.0, (x - 4.0) * 0.01 + 1.0, x * 0.125 + 0.5));
      }},
-    {"stair", Stair},
-    {"swish", [](const Expr& x) { return x * Sigmoid(x); }},
-    {"mish", [](const Expr& x) { return x.Op("mish"); }},
-    {"hard_mish",
+    {"stair", "", Stair},
+    {"swish", "", activation::Silu},
+    {"hard_mish", "",
      [](const Expr& x) { return Where(x > 0.0, x, Where(x > -2.0, x * x / 2.0 + x, x * 0.0)); }},
 };
 
 }  // namespace
 
 absl::StatusOr<Expr> ActivatedBy(std::string_view name, const Expr& x) {
-  for (const Activation& row : kActivations) {
-    if (row.name == name) return row.fn(x);
-  }
+  if (const std::optional<Expr> y = Activated("relu relu6 elu tanh mish", kOwn, name, x)) return *y;
   return Unimplemented("activation=", name);
 }
 absl::StatusOr<Expr> Activated(DarknetArgs& a, const Expr& x, std::string_view fallback) {
@@ -293,9 +280,8 @@ absl::StatusOr<Value*> Recurrent(DarknetArgs& a, bool images) {
   a.Drop({"shortcut"});
   X2IR_ASSIGN_OR_RETURN(const Expr in, parts.Of(0, images ? a.image() : a.in(0)));
   X2IR_ASSIGN_OR_RETURN(const Expr fresh, ActivatedBy(activation, in));
-  X2IR_ASSIGN_OR_RETURN(const Expr old, parts.OfZeros(1));
-  X2IR_ASSIGN_OR_RETURN(const Expr kept, ActivatedBy(of_state, old));
-  X2IR_ASSIGN_OR_RETURN(const Expr out, parts.Of(2, fresh + kept));
+  X2IR_ASSIGN_OR_RETURN(const Expr kept, ActivatedBy(of_state, parts.OfZeros(1)));
+  const Expr out = parts.Of(2, fresh + kept);
   X2IR_ASSIGN_OR_RETURN(const Expr y, ActivatedBy(activation, out));
   return y.value();
 }

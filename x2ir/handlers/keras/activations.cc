@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/activation.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/formats/keras/json_tree.h"
 
@@ -15,15 +16,13 @@ namespace {
 using keras::Json;
 
 Expr Softmax(const Expr& x, int64_t axis) { return x.Op("softmax", {}, {{"axis", axis}}); }
-Expr Relu6(const Expr& x) { return Clip(x, x.Number(0), x.Number(6)); }
 
 // f(x) = max_value for x >= max_value, x for threshold <= x < max_value, else
 // negative_slope (x - threshold).
 Expr ReluWith(const Expr& x, double slope, double most, double threshold) {
   const bool bounded = std::isfinite(most);
   if (threshold == 0) {
-    Expr y =
-        slope == 0 ? x.Op("relu") : x.Op("leaky_relu", {}, {{"alpha", static_cast<float>(slope)}});
+    Expr y = slope == 0 ? x.Op("relu") : activation::LeakyRelu(x, static_cast<float>(slope));
     return bounded ? Min(y, x.Number(most)) : y;
   }
   const Expr top = bounded ? Min(x, x.Number(most)) : x;
@@ -31,57 +30,24 @@ Expr ReluWith(const Expr& x, double slope, double most, double threshold) {
   return Where(x >= x.Number(threshold), top, low);
 }
 
-struct ActivationRow {
-  std::string_view name;
-  Expr (*apply)(KerasArgs& a, const Expr& x);
-};
-const ActivationRow kRows[] = {
-    {"linear", [](KerasArgs&, const Expr& x) { return x; }},
-    {"relu", [](KerasArgs&, const Expr& x) { return x.Op("relu"); }},
-    {"relu6", [](KerasArgs&, const Expr& x) { return Relu6(x); }},
-    {"sigmoid", [](KerasArgs&, const Expr& x) { return x.Op("sigmoid"); }},
-    {"tanh", [](KerasArgs&, const Expr& x) { return x.Op("tanh"); }},
-    {"softmax", [](KerasArgs&, const Expr& x) { return Softmax(x, -1); }},
-    {"log_softmax",
-     [](KerasArgs&, const Expr& x) {
-       return x.Op("log_softmax", {}, {{"axis", -1}});
-     }},
-    {"softplus", [](KerasArgs&, const Expr& x) { return x.Op("softplus"); }},
-    {"softsign", [](KerasArgs&, const Expr& x) { return x.Op("softsign"); }},
-    {"elu",
-     [](KerasArgs&, const Expr& x) {
-       return x.Op("elu", {}, {{"alpha", 1.0f}});
-     }},
-    {"selu", [](KerasArgs&, const Expr& x) { return x.Op("selu"); }},
-    {"celu",
-     [](KerasArgs&, const Expr& x) {
-       return x.Op("celu", {}, {{"alpha", 1.0f}});
-     }},
-    {"exponential", [](KerasArgs&, const Expr& x) { return Exp(x); }},
-    {"hard_sigmoid", [](KerasArgs& a, const Expr& x) { return HardSigmoid(a, x); }},
-    {"hard_silu", [](KerasArgs&, const Expr& x) { return x * (Relu6(x + 3.0) / 6.0); }},
-    {"hard_swish", [](KerasArgs&, const Expr& x) { return x * (Relu6(x + 3.0) / 6.0); }},
-    {"swish", [](KerasArgs&, const Expr& x) { return x * x.Op("sigmoid"); }},
-    {"silu", [](KerasArgs&, const Expr& x) { return x * x.Op("sigmoid"); }},
-    {"gelu",
-     [](KerasArgs&, const Expr& x) {
-       return x.Op("gelu", {}, {{"approximate", "none"}});
-     }},
-    {"mish", [](KerasArgs&, const Expr& x) { return x.Op("mish"); }},
-    {"leaky_relu",
-     [](KerasArgs&, const Expr& x) {
-       return x.Op("leaky_relu", {}, {{"alpha", 0.2f}});
-     }},
-    {"log_sigmoid", [](KerasArgs&, const Expr& x) { return LogSigmoid(x); }},
-    {"tanh_shrink", [](KerasArgs&, const Expr& x) { return x - x.Op("tanh"); }},
-    {"hard_tanh", [](KerasArgs&, const Expr& x) { return Clip(x, x.Number(-1), x.Number(1)); }},
-    {"hard_shrink",
-     [](KerasArgs&, const Expr& x) { return Where(Abs(x) > x.Number(0.5), x, 0.0); }},
-    {"soft_shrink",
-     [](KerasArgs&, const Expr& x) { return Sign(x) * Max(Abs(x) - 0.5, x.Number(0)); }},
-    {"squareplus", [](KerasArgs&, const Expr& x) { return (x + Sqrt(Square(x) + 4.0)) / 2.0; }},
-    {"sparse_plus",
-     [](KerasArgs&, const Expr& x) {
+using activation::Relu6;
+constexpr std::string_view kCommon =
+    "relu relu6 sigmoid tanh log_softmax softplus softsign elu selu celu gelu mish log_sigmoid "
+    "tanh_shrink hard_tanh";
+constexpr NamedActivation kOwn[] = {
+    {"linear", ""},
+    {"softmax", "", [](const Expr& x) { return Softmax(x, -1); }},
+    {"exponential", "exp"},
+    {"hard_silu", "", [](const Expr& x) { return x * (Relu6(x + 3.0) / 6.0); }},
+    {"hard_swish", "", [](const Expr& x) { return x * (Relu6(x + 3.0) / 6.0); }},
+    {"swish", "", activation::Silu},
+    {"silu", "", activation::Silu},
+    {"leaky_relu", "", [](const Expr& x) { return activation::LeakyRelu(x, 0.2f); }},
+    {"hard_shrink", "", [](const Expr& x) { return Where(Abs(x) > x.Number(0.5), x, 0.0); }},
+    {"soft_shrink", "", [](const Expr& x) { return Sign(x) * Max(Abs(x) - 0.5, x.Number(0)); }},
+    {"squareplus", "", [](const Expr& x) { return (x + Sqrt(Square(x) + 4.0)) / 2.0; }},
+    {"sparse_plus", "",
+     [](const Expr& x) {
        const Expr middle = Square(x + 1.0) / 4.0;
        return Where(x <= x.Number(-1), x.Number(0), Where(x < x.Number(1), middle, x));
      }},
@@ -102,7 +68,7 @@ Value* LeakyRelu(KerasArgs& a) {
   const double slope =
       a.Given("negative_slope") ? a.Number("negative_slope", 0.3) : a.Number("alpha", 0.3);
   a.Ignore("alpha");
-  return a.tensor().Op("leaky_relu", {}, {{"alpha", static_cast<float>(slope)}});
+  return activation::LeakyRelu(a.tensor(), static_cast<float>(slope));
 }
 
 Value* Elu(KerasArgs& a) {
@@ -184,10 +150,10 @@ Expr Activated(KerasArgs& a, const Json& activation, const Expr& x) {
     if (name == "Softmax") return Softmax(x, -1);
   }
   if (name.empty()) return x;
-  const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
-                                 [&](const ActivationRow& r) { return r.name == name; });
-  a.Require(row != std::end(kRows), StrCat("activation '", name, "'"));
-  return row->apply(a, x);
+  if (name == "hard_sigmoid") return HardSigmoid(a, x);
+  const std::optional<Expr> y = Activated(kCommon, kOwn, name, x);
+  a.Require(y.has_value(), StrCat("activation '", name, "'"));
+  return *y;
 }
 
 Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view fallback) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/activation.h"
 #include "x2ir/builder/layers/pool.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -28,7 +29,7 @@ Value* FunctionGelu(KerasCall& c) {
 }
 Value* FunctionLeaky(KerasCall& c) {
   const auto slope = static_cast<float>(c.Number("negative_slope", 0.2));
-  return c.Floats("x").Op("leaky_relu", {}, {{"alpha", slope}});
+  return activation::LeakyRelu(c.Floats("x"), slope);
 }
 Value* FunctionElu(KerasCall& c) {
   return c.Floats("x").Op("elu", {}, {{"alpha", static_cast<float>(c.Number("alpha", 1))}});
@@ -45,14 +46,8 @@ Value* FunctionHardSilu(KerasCall& c) {
   const Expr x = c.Floats("x");
   return x * Clip(x / 6.0 + 0.5, x.Number(0), x.Number(1));
 }
-Value* FunctionHardTanh(KerasCall& c) {
-  const Expr x = c.Floats("x");
-  return Clip(x, x.Number(-1), x.Number(1));
-}
-Value* FunctionTanhShrink(KerasCall& c) {
-  const Expr x = c.Floats("x");
-  return x - x.Op("tanh");
-}
+Value* FunctionHardTanh(KerasCall& c) { return activation::HardTanh(c.Floats("x")); }
+Value* FunctionTanhShrink(KerasCall& c) { return activation::TanhShrink(c.Floats("x")); }
 Value* FunctionHardShrink(KerasCall& c) {
   const Expr x = c.Floats("x");
   return Where(Abs(x) > c.Number("threshold", 0.5), x, 0.0);

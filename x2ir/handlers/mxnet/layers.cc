@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/activation.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
@@ -181,14 +182,13 @@ Value* Embedding(SymbolArgs& a) {
 
 // --- Activations ---------------------------------------------------------------------------------
 
-Value* Activation(SymbolArgs& a) {
+Value* ActivationLayer(SymbolArgs& a) {
   const std::string type = a.Text("act_type", "");
-  if (type == "softrelu") return a.Op("softplus", {a.in(0)});
-  if (type == "log_sigmoid") return LogSigmoid(a.in(0));
-  a.Require(
-      type == "relu" || type == "sigmoid" || type == "tanh" || type == "softsign" || type == "mish",
-      StrCat("act_type ", type));
-  return a.Op(Symbol(type), {a.in(0)});
+  static constexpr NamedActivation kOwn[] = {{"softrelu", "softplus"}};
+  const std::optional<Expr> y =
+      Activated("relu sigmoid tanh softsign mish log_sigmoid", kOwn, type, a.in(0));
+  a.Require(y.has_value(), StrCat("act_type ", type));
+  return *y;
 }
 
 Value* LeakyRelu(SymbolArgs& a) {
@@ -197,7 +197,7 @@ Value* LeakyRelu(SymbolArgs& a) {
                high = a.Number("upper_bound", 0.334);
   const Expr x = a.in(0);
   const auto leaky = [&](double alpha) {
-    return a.Op("leaky_relu", {x}, {{"alpha", static_cast<float>(alpha)}});
+    return activation::LeakyRelu(x, static_cast<float>(alpha));
   };
   if (type == "leaky") return leaky(slope);
   // At inference the slope is the mean of those that training draws.
@@ -205,7 +205,7 @@ Value* LeakyRelu(SymbolArgs& a) {
   if (type == "elu") return a.Op("elu", {x}, {{"alpha", static_cast<float>(slope)}});
   if (type == "selu") return a.Op("selu", {x});
   if (type == "gelu" || type == "gelu_erf") return a.Op("gelu", {x}, {{"approximate", "none"}});
-  if (type == "gelu_tanh") return a.Op("gelu", {x}, {{"approximate", "tanh"}});
+  if (type == "gelu_tanh") return activation::GeluTanh(x);
   a.Require(type == "prelu", StrCat("act_type ", type));
   return PreluAlong(x, a.in(1), 1);
 }
@@ -350,7 +350,7 @@ X2IR_MXNET(log_softmax)
     .From({"masked_log_softmax", "_npx_masked_log_softmax"}, MaskedSoftmax<true>)
     .From("softmax_cross_entropy", SoftmaxCrossEntropy);
 X2IR_MXNET(max_pool).From({"Pooling", "_npx_pooling"}, Pooling).From("Pooling_v1", OldPooling);
-X2IR_MXNET(relu).From({"Activation", "_npx_activation"}, Activation);
+X2IR_MXNET(relu).From({"Activation", "_npx_activation"}, ActivationLayer);
 X2IR_MXNET(sigmoid).From("LogisticRegressionOutput", LogisticOutput);
 X2IR_MXNET(softmax)
     .From({"softmax", "_npx_softmax"}, Softmax)

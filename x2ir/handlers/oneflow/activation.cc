@@ -1,4 +1,6 @@
 // OneFlow: activations, softmax, dropout.
+#include "x2ir/builder/layers/activation.h"
+
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
@@ -10,10 +12,8 @@
 namespace x2ir {
 namespace {
 
-Value* FastGelu(OneflowArgs& a) { return a.Op("gelu", {a.in(0)}, {{"approximate", "tanh"}}); }
-Value* FastGeluMul(OneflowArgs& a) {
-  return a.Op("gelu", {a.in(0)}, {{"approximate", "tanh"}}) * a.in(1);
-}
+Value* FastGelu(OneflowArgs& a) { return activation::GeluTanh(a.in(0)); }
+Value* FastGeluMul(OneflowArgs& a) { return activation::GeluTanh(a.in(0)) * a.in(1); }
 Value* QuickGelu(OneflowArgs& a) { return a.Op("swish", {a.in(0)}, {{"alpha", 1.702f}}); }
 Value* ToGelu(OneflowWriter& w) {
   return w.Oneflow(w.String("approximate") == "tanh" ? "fast_gelu" : "gelu", {w.in(0)});
@@ -266,7 +266,7 @@ Value* ScaleTril(OneflowArgs& a) {
 // x w^T + b, of which one half gates the other.
 Values FusedGlu(OneflowArgs& a) {
   const bool split = a.Bool("is_split"), has_bias = a.Bool("has_bias");
-  const std::string activation = a.String("activation");
+  const std::string name = a.String("activation");
   const Expr x = a.in(0);
   const auto linear = [&](const Expr& w, size_t bias) {
     Expr y = MatMul(x, SwapLast(w));
@@ -281,20 +281,12 @@ Values FusedGlu(OneflowArgs& a) {
     hidden = {a, halves[0]};
     gate = {a, halves[1]};
   }
-  Expr activated = gate;
-  if (activation == "relu" || activation == "sigmoid") {
-    activated = a.Op(activation, {gate});
-  } else if (activation == "gelu") {
-    activated = a.Op("gelu", {gate});
-  } else if (activation == "fast_gelu") {
-    activated = a.Op("gelu", {gate}, {{"approximate", "tanh"}});
-  } else if (activation == "silu") {
-    activated = a.Op("swish", {gate});
-  } else {
-    a.Require(activation == "none", StrCat("activation ", activation));
-  }
+  static constexpr NamedActivation kOwn[] = {
+      {"none", ""}, {"fast_gelu", "", activation::GeluTanh}, {"silu", "swish"}};
+  const std::optional<Expr> activated = Activated("relu sigmoid gelu", kOwn, name, gate);
+  a.Require(activated.has_value(), StrCat("activation ", name));
   a.Require(!a.wants(1) && !a.wants(2), "the products besides");
-  return {hidden * activated};
+  return {hidden * *activated};
 }
 
 }  // namespace

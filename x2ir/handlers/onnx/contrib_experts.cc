@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/activation.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/core/spec.h"
@@ -95,18 +96,14 @@ absl::StatusOr<Expr> Activated(const Rewrite& r, const Expr& hidden, const Exper
     }
     return Invalid("swiglu_fusion: expected 0, 1 or 2, got ", fusion);
   }
-  Expr y = hidden;
-  if (type == "relu") {
-    y = hidden.Op("relu");
-  } else if (type == "gelu") {
-    y = hidden.Op("gelu", {}, {{"approximate", "tanh"}});
-  } else if (type == "silu") {
-    y = hidden.Op("swish", {}, {{"alpha", 1.0f}});
-  } else if (type != "identity") {
+  static constexpr NamedActivation kOwn[] = {
+      {"identity", ""}, {"gelu", "", activation::GeluTanh}, {"silu", "swish"}};
+  const std::optional<Expr> y = Activated("relu", kOwn, type, hidden);
+  if (!y) {
     return Unimplemented("activation_type '", type,
                          "': expected relu, gelu, silu, swiglu or identity");
   }
-  return third.weights ? y * Applied(third, x) : y;
+  return third.weights ? *y * Applied(third, x) : *y;
 }
 
 absl::StatusOr<Values> Mixture(Rewrite& r, const Routing& routing, const ExpertLayer (&layers)[3]) {

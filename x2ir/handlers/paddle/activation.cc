@@ -3,6 +3,8 @@
 
 #include <numbers>
 
+#include "x2ir/builder/layers/activation.h"
+
 namespace x2ir {
 namespace {
 
@@ -75,19 +77,16 @@ Expr LeakyRelu(PaddleArgs& a) {
   const Expr x = a.X();
   const double alpha = a.Number("alpha", 0.02);
   if (a.Version() < 1 && (alpha < 0 || alpha > 1)) return Max(x, x * alpha);
-  return x.Op("leaky_relu", {}, {{"alpha", static_cast<float>(alpha)}});
+  return activation::LeakyRelu(x, static_cast<float>(alpha));
 }
 // A slope between two bounds that is drawn in training is their mean.
 PaddleResults RandomizedRelu(PaddleArgs& a) {
   const double lower = a.Number("lower", 1.0 / 8), upper = a.Number("upper", 1.0 / 3);
   a.Require(a.Bool("is_test", false), "slopes by chance");
   const auto slope = static_cast<float>((lower + upper) / 2);
-  return {{"Out", {a.X().Op("leaky_relu", {}, {{"alpha", slope}})}}};
+  return {{"Out", {activation::LeakyRelu(a.X(), slope)}}};
 }
-Expr TanhShrink(PaddleArgs& a) {
-  const Expr x = a.X();
-  return x - x.Op("tanh");
-}
+Expr TanhShrink(PaddleArgs& a) { return activation::TanhShrink(a.X()); }
 
 Expr Mish(PaddleArgs& a) {
   a.Number("threshold", 20);  // above which softplus is x, to the last digit
@@ -160,9 +159,11 @@ Expr MaxOut(PaddleArgs& a) {
 
 Expr Activated(PaddleArgs& a, const Expr& x, std::string_view name, double alpha, double beta) {
   if (name.empty() || name == "identity" || name == "linear") return x;
-  if (name == "leaky_relu") {
-    return x.Op("leaky_relu", {}, {{"alpha", static_cast<float>(alpha)}});
-  }
+  static constexpr NamedActivation kOwn[] = {{"hardswish", "hard_swish"}, {"gelu_erf", "gelu"}};
+  static constexpr std::string_view kCommon =
+      "relu sigmoid tanh abs sqrt mish elu exp hard_swish gelu gelu_tanh";
+  if (const std::optional<Expr> y = Activated(kCommon, kOwn, name, x)) return *y;
+  if (name == "leaky_relu") return activation::LeakyRelu(x, static_cast<float>(alpha));
   if (name == "clip" || name == "bounded_relu" || name == "relu6") {
     const bool is_six = name == "relu6" && alpha == 0 && beta == 0;
     return x.Op("clip", {x.Number(name == "clip" ? alpha : 0), x.Number(is_six           ? 6
@@ -173,19 +174,13 @@ Expr Activated(PaddleArgs& a, const Expr& x, std::string_view name, double alpha
     const double factor = name == "silu" || alpha == 0 ? 1 : alpha;
     return x.Op("swish", {}, {{"alpha", static_cast<float>(factor)}});
   }
-  if (name == "hard_swish" || name == "hardswish") return x.Op("hard_swish");
   if (name == "hard_sigmoid" || name == "hardsigmoid") {
     const bool given = alpha != 0;
     return x.Op("hard_sigmoid", {},
                 {{"alpha", static_cast<float>(given ? alpha : 0.2)},
                  {"beta", static_cast<float>(given ? beta : 0.5)}});
   }
-  if (name == "gelu" || name == "gelu_erf") return x.Op("gelu");
-  if (name == "gelu_tanh") return x.Op("gelu", {}, {{"approximate", "tanh"}});
   if (name == "scale") return x * alpha + beta;
-  for (const char* plain : {"relu", "sigmoid", "tanh", "abs", "sqrt", "mish", "elu", "exp"}) {
-    if (name == plain) return x.Op(plain);
-  }
   a.Fail(Unimplemented("an activation '", name, "' inside of it"));
   return x;
 }

@@ -5,52 +5,36 @@
 #include <string>
 #include <string_view>
 
+#include "x2ir/builder/layers/activation.h"
 #include "x2ir/builder/shapes.h"
 
 namespace x2ir {
 namespace {
 
-struct Activation {
-  std::string_view name;
-  Value* (*make)(TfArgs& a, Value* x);
-};
-const Activation kActivations[] = {
-    {"Relu", [](TfArgs& a, Value* x) -> Value* { return a.Op("relu", {x}); }},
-    {"Relu6",
-     [](TfArgs& a, Value* x) -> Value* {
-       return a.Op("min", {a.Op("max", {x, Expr(a, x).Number(0)}), Expr(a, x).Number(6)});
-     }},
-    {"Elu",
-     [](TfArgs& a, Value* x) -> Value* {
-       return a.Op("elu", {x}, {{"alpha", 1.0f}});
-     }},
-    {"LeakyRelu",
-     [](TfArgs& a, Value* x) -> Value* {
-       return a.Op("leaky_relu", {x}, {{"alpha", a.Float("leakyrelu_alpha", 0.2f)}});
-     }},
-    {"Tanh", [](TfArgs& a, Value* x) -> Value* { return a.Op("tanh", {x}); }},
-    {"Sigmoid", [](TfArgs& a, Value* x) -> Value* { return a.Op("sigmoid", {x}); }},
-    {"GeluExact", [](TfArgs& a, Value* x) -> Value* { return a.Op("gelu", {x}); }},
-    {"GeluApproximate",
-     [](TfArgs& a, Value* x) -> Value* {
-       return a.Op("gelu", {x}, {{"approximate", "tanh"}});
-     }},
+constexpr NamedActivation kActivations[] = {
+    {"Relu", "relu"},
+    {"Relu6", "", [](const Expr& x) { return Min(Max(x, 0), 6); }},
+    {"Elu", "elu"},
+    {"Tanh", "tanh"},
+    {"Sigmoid", "sigmoid"},
+    {"GeluExact", "gelu"},
+    {"GeluApproximate", "", activation::GeluTanh},
 };
 
 }  // namespace
 
 absl::StatusOr<Value*> FusedOps(TfArgs& a, Value* y, TfLayout layout) {
-  const float epsilon = a.Float("epsilon", 1e-4f);
-  for (const char* name : {"TArgs", "num_args", "num_host_args", "filter_format", "leakyrelu_alpha",
-                           "use_cudnn_on_gpu"}) {
+  const float epsilon = a.Float("epsilon", 1e-4f), slope = a.Float("leakyrelu_alpha", 0.2f);
+  for (const char* name :
+       {"TArgs", "num_args", "num_host_args", "filter_format", "use_cudnn_on_gpu"}) {
     a.Ignore(name);
   }
   size_t next = 2;
   for (const std::string& name : a.StringList("fused_ops")) {
-    const auto* activation = std::find_if(std::begin(kActivations), std::end(kActivations),
-                                          [&](const Activation& row) { return row.name == name; });
-    if (activation != std::end(kActivations)) {
-      y = activation->make(a, y);
+    if (const std::optional<Expr> activated = Activated("", kActivations, name, {a, y})) {
+      y = *activated;
+    } else if (name == "LeakyRelu") {
+      y = activation::LeakyRelu({a, y}, slope);
     } else if (name == "BiasAdd") {
       Value* bias = a.in(next++);
       std::vector<int64_t> behind;
