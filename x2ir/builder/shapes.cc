@@ -35,6 +35,12 @@ Expr AlongAxis(const Expr& vector, int64_t axis, int64_t rank, std::string_view 
   if (added.empty()) return vector;
   return vector.Op("unsqueeze", {vector.builder().Ints(added, hint)});
 }
+Expr AlongChannels(const Expr& vector, int64_t rank) {
+  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(rank - 1, 1)), 1);
+  dims[0] = -1;
+  return Reshape(vector, dims);
+}
+
 Expr AtLeast1d(const Expr& x) { return x.rank() == 0 ? Unsqueeze(x, {0}) : x; }
 Expr LikeRank(const Expr& x, const Value* like) {
   if (!like->shape()) x.builder().Fail(Unimplemented("needs operands of known rank"));

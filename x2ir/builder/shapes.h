@@ -16,6 +16,8 @@ Expr Squeeze(const Expr& x, std::vector<int64_t> axes);
 // A vector as a tensor of that rank whose axis it is; the others are of size 1. `hint`: of the
 // constant's name.
 Expr AlongAxis(const Expr& vector, int64_t axis, int64_t rank, std::string_view hint = "");
+// A vector as [-1, 1, ...]: along axis 1 of tensors of that rank, which is at least 2.
+Expr AlongChannels(const Expr& vector, int64_t rank);
 // A tensor of rank 0 as one of rank 1; and x, made of such a one, of the rank that `like` has.
 Expr AtLeast1d(const Expr& x);
 Expr LikeRank(const Expr& x, const Value* like);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 
@@ -273,6 +274,49 @@ absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
   bounds.end = of_every_axis(2, ends, bounds.end_mask);
   bounds.strides = w.Int32s(strides);
   return bounds;
+}
+
+Value* AlongLastAxis(NodeWriter& w, int64_t axis, int64_t rank) {
+  std::vector<int64_t> perm = CountedFrom(0, rank);
+  std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);
+  Value* x = w.Op("transpose", {w.in(0)}, {{"perm", perm}});
+  x = w.Op(w.node().op(), {x}, {{"axis", rank - 1}});
+  return w.Op("transpose", {x}, {{"perm", perm}});
+}
+
+Value* MatMulOfVectors(NodeWriter& w, int64_t rank_a, int64_t rank_b) {
+  if (rank_a > 1 && rank_b > 1) return nullptr;
+  Value *a = w.in(0), *b = w.in(1);
+  std::vector<int64_t> gone;
+  if (rank_b == 1) {
+    b = w.Op("unsqueeze", {b, w.Ints({1})});
+    gone.push_back(-1);
+  }
+  if (rank_a == 1) {
+    a = w.Op("unsqueeze", {a, w.Ints({0})});
+    gone.push_back(-2);
+  }
+  return w.Op("squeeze", {w.Op("matmul", {a, b}), w.Ints(gone)});
+}
+
+absl::StatusOr<Value*> InstanceNormByMeans(NodeWriter& w, DType computed) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 3) return CannotExpress("rank ", rank);
+  const bool last = w.String("layout") == "channels_last";
+  const std::vector<int64_t> places = CountedFrom(1, rank - 2);
+  Value* axes = w.Ints(last ? places : CountedFrom(2, rank - 2));
+  Value* x = w.Cast(w.in(0), computed);
+  Value* centered = w.Op("sub", {x, w.Op("reduce_mean", {x, axes}, {{"keepdims", 1}})});
+  Value* squares = w.Op("mul", {centered, centered});
+  Value* variance = w.Op("reduce_mean", {squares, axes}, {{"keepdims", 1}});
+  Value* epsilon = w.Number(computed, w.attrs().Float("epsilon"));
+  Value* y = w.Op("div", {centered, w.Op("sqrt", {w.Op("add", {variance, epsilon})})});
+  const auto of_channels = [&](size_t i) {
+    Value* v = w.Cast(w.in(i), computed);
+    return last ? v : w.Op("unsqueeze", {v, w.Ints(places)});
+  };
+  y = w.Op("mul", {y, of_channels(1)});
+  return w.Cast(w.Op("add", {y, of_channels(2)}), w.dtype());
 }
 
 }  // namespace x2ir

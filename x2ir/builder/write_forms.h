@@ -51,6 +51,16 @@ absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w);
 // `has_kernel`: operand 1 are weights.
 Value* WithTwoSpatialAxes(NodeWriter& w, bool has_kernel);
 
+// The op along the last axis, between transposes that swap it with `axis`.
+Value* AlongLastAxis(NodeWriter& w, int64_t axis, int64_t rank);
+
+// matmul of vectors by that of matrices of one row or column; null where both operands have more
+// axes.
+Value* MatMulOfVectors(NodeWriter& w, int64_t rank_a, int64_t rank_b);
+
+// instance_normalization by reduce_mean, computed in that type.
+absl::StatusOr<Value*> InstanceNormByMeans(NodeWriter& w, DType computed);
+
 // slice as the operands of StridedSlice: bounds and steps of every axis (int32, [rank]), and bits
 // of the axes without a bound.
 struct StridedBounds {

@@ -20,11 +20,7 @@ Value* Prelu(CaffeArgs& a) {
   const int64_t rank = a.RankOf();
   a.Require(rank >= 2, "a slope a channel of an operand without channels");
   Expr slope = Reshape(a.blob(0), {-1});
-  if (!a.Bool("channel_shared", false)) {
-    std::vector<int64_t> dims(static_cast<size_t>(rank - 1), 1);
-    dims[0] = -1;
-    slope = Reshape(slope, dims);
-  }
+  if (!a.Bool("channel_shared", false)) slope = AlongChannels(slope, rank);
   return x.Op("prelu", {slope});
 }
 Value* Elu(CaffeArgs& a) { return a.Op("elu", {a.in(0)}, {{"alpha", a.Float("alpha", 1)}}); }

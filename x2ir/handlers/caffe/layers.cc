@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/builder/layers/dense.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/handlers/caffe/caffe.h"
 
@@ -114,23 +116,13 @@ absl::StatusOr<Value*> Im2col(CaffeArgs& a) {
   return Convolve(a, a.in(0), weights, nullptr, w, channels.value()).value();
 }
 
-// x with the axes before `axis` as one and those from there on as another.
-Expr Rows(CaffeArgs& a, const Expr& x, int64_t axis) {
-  if (axis == 1 && a.RankOf() == 2) return x;
-  return x.Op("flatten", {}, {{"axis", axis}});
-}
 Value* InnerProduct(CaffeArgs& a) {
   const int64_t axis = a.AxisOf(a.Int("axis", 1));
   const bool transposed = a.Bool("transpose", false);
   a.Drop({"num_output"});
   const Expr weights = a.blob(0, 2);
-  std::vector<Value*> operands = {weights};
-  if (a.Bool("bias_term", true)) operands.push_back(a.blob(1, 1));
-  const Expr y = Rows(a, a.in(0), axis).Op("gemm", operands, {{"transB", transposed ? 0 : 1}});
-  if (axis == 1) return y;
-  std::vector<Size> sizes = SizesAt(a.in(0), 0, axis);
-  sizes.push_back(SizeAt(weights, transposed ? 1 : 0));
-  return ReshapeTo(y, sizes);
+  Value* const bias = a.Bool("bias_term", true) ? a.blob(1, 1).value() : nullptr;
+  return DenseFrom(a.in(0), axis, weights, bias, transposed);
 }
 Value* Embed(CaffeArgs& a) {
   a.Drop({"num_output", "input_dim"});
@@ -148,9 +140,7 @@ absl::StatusOr<Value*> BatchNorm(CaffeArgs& a) {
     // By the batch itself, as the definition asks.
     std::vector<int64_t> axes = CountedFrom(2, std::max<int64_t>(rank - 2, 0));
     axes.insert(axes.begin(), 0);
-    const Expr centred = x - Reduce(x, "reduce_mean", axes, true);
-    const Expr variance = Reduce(Square(centred), "reduce_mean", axes, true);
-    return (centred / Sqrt(variance + static_cast<double>(epsilon))).value();
+    return Standardized(x, axes, epsilon).value();
   }
   a.Require(a.num_blobs() == 2 || a.num_blobs() == 3,
             "a norm that scales and shifts as well (a layer of another branch)");
@@ -165,9 +155,7 @@ absl::StatusOr<Value*> BatchNorm(CaffeArgs& a) {
     variance = Scaled(variance, sum == 0 ? 0 : 1 / sum);
   }
   if (rank < 2) return Invalid("a norm of an operand without channels");
-  X2IR_ASSIGN_OR_RETURN(const Expr y, BatchNormalize(a, x, nullptr, nullptr, mean, variance, 1,
-                                                     static_cast<double>(epsilon)));
-  return y.value();
+  return BatchNormalize(a, x, nullptr, nullptr, mean, variance, 1, epsilon).value();
 }
 
 // Of other branches: PSPNet's has slope, bias, mean and variance, SegNet's a scale and a shift that
@@ -178,15 +166,12 @@ absl::StatusOr<Value*> BranchNorm(CaffeArgs& a) {
   a.Drop({"momentum", "frozen"});
   const auto list = [&](size_t i) { return Reshape(a.blob(i), {-1}); };
   if (a.num_blobs() == 4) {
-    X2IR_ASSIGN_OR_RETURN(
-        const Expr y, BatchNormalize(a, a.in(0), list(0), list(1), list(2), list(3), 1, epsilon));
-    return y.value();
+    return BatchNormalize(a, a.in(0), list(0), list(1), list(2), list(3), 1, epsilon).value();
   }
   a.Require(a.num_blobs() == 2 && mode == "INFERENCE",
             "a norm by the batch (bn_mode: LEARN), or of other weights than PSPNet's and SegNet's");
-  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(a.RankOf() - 1, 1)), 1);
-  dims[0] = -1;
-  return (a.in(0) * Reshape(a.blob(0), dims) + Reshape(a.blob(1), dims)).value();
+  const int64_t rank = a.RankOf();
+  return (a.in(0) * AlongChannels(a.blob(0), rank) + AlongChannels(a.blob(1), rank)).value();
 }
 
 absl::StatusOr<Value*> Lrn(CaffeArgs& a) {
@@ -195,16 +180,10 @@ absl::StatusOr<Value*> Lrn(CaffeArgs& a) {
   const float alpha = a.Float("alpha", 1), beta = a.Float("beta", 0.75f), k = a.Float("k", 1);
   if (size < 1 || size % 2 == 0) return Invalid("a norm over ", size, " neighbours");
   if (a.Text("norm_region", "ACROSS_CHANNELS") == "ACROSS_CHANNELS") {
-    return a.Op("lrn", {x}, {{"size", size}, {"alpha", alpha}, {"beta", beta}, {"bias", k}})
-        .value();
+    return LocalResponseNorm(x, size, alpha, beta, k).value();
   }
   // k has no meaning there.
-  const Expr mean = a.Op("average_pool", {Square(x)},
-                         {{"kernel_shape", {size, size}},
-                          {"strides", {1, 1}},
-                          {"pads", {size / 2, size / 2, size / 2, size / 2}},
-                          {"count_include_pad", 1}});
-  return (x * Pow(Shifted(Scaled(mean, alpha), 1), -static_cast<double>(beta))).value();
+  return LocalResponseNormWithin(x, size, alpha, beta, 1).value();
 }
 
 Value* Mvn(CaffeArgs& a) {
@@ -214,9 +193,7 @@ Value* Mvn(CaffeArgs& a) {
   const int64_t first = across ? 1 : 2, rank = a.RankOf();
   const std::vector<int64_t> axes = CountedFrom(first, std::max<int64_t>(rank - first, 0));
   if (axes.empty()) a.Fail(Invalid("a norm of an operand of ", rank, " axes"));
-  const Expr centred = x - Reduce(x, "reduce_mean", axes, true);
-  if (!a.Bool("normalize_variance", true)) return centred;
-  return centred / (Sqrt(Reduce(Square(centred), "reduce_mean", axes, true)) + epsilon);
+  return MeanVarianceNorm(x, axes, a.Bool("normalize_variance", true), epsilon);
 }
 
 // SSD's: over all of an image, or over the channels of each pixel.

@@ -2,6 +2,7 @@
 #include "x2ir/builder/layers/pool.h"
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/caffe/caffe.h"
 #include "x2ir/handlers/nnvm/layers.h"

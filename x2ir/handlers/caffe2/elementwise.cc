@@ -83,11 +83,7 @@ absl::StatusOr<Value*> PowOp(Caffe2Args& a) {
 absl::StatusOr<Value*> Prelu(Caffe2Args& a) {
   const bool last = a.ChannelsLast();
   Expr slope = a.in(1);
-  if (!last && DimAt(slope, 0) != Dim(1)) {
-    std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(a.RankOf() - 1, 1)), 1);
-    dims[0] = -1;
-    slope = Reshape(slope, dims);
-  }
+  if (!last && DimAt(slope, 0) != Dim(1)) slope = AlongChannels(slope, a.RankOf());
   return a.in(0).Op("prelu", {slope}).value();
 }
 absl::StatusOr<Value*> CastOp(Caffe2Args& a) {
@@ -317,11 +313,7 @@ Expr CosineSimilarity(const Expr& x, const Expr& y) {
   const auto length = [](const Expr& v) { return Sqrt(Max(RowSum(Square(v)), 1e-12)); };
   return RowSum(x * y) / (length(x) * length(y));
 }
-Value* RowMul(Caffe2Args& a) {
-  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(a.RankOf(), 1)), 1);
-  dims[0] = -1;
-  return a.in(0) * Reshape(a.in(1), dims);
-}
+Value* RowMul(Caffe2Args& a) { return a.in(0) * AlongChannels(a.in(1), a.RankOf() + 1); }
 absl::StatusOr<Value*> MergeDim(Caffe2Args& a) {
   if (a.RankOf() < 2) return Invalid("two axes of a list");
   return FlattenFront(a.in(0), 2).value();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/builder/layers/dense.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/handlers/caffe2/caffe2.h"
 
 namespace x2ir {
@@ -113,13 +115,7 @@ absl::StatusOr<Value*> Fc(Caffe2Args& a, bool transposed) {
   Expr weights = a.in(1);
   a.Require(weights->shape() != nullptr, "weights of unknown rank");
   if (weights->shape()->rank() != 2) weights = weights.Op("flatten", {}, {{"axis", of_weights}});
-  const bool has_rows = axis == 1 && x->shape() && x->shape()->rank() == 2;
-  const Expr rows = has_rows ? x : x.Op("flatten", {}, {{"axis", axis}});
-  const Expr y = rows.Op("gemm", {weights, a.in(2)}, {{"transB", transposed ? 0 : 1}});
-  if (axis == 1) return y.value();
-  std::vector<Size> sizes = SizesAt(x, 0, axis);
-  sizes.push_back(SizeAt(weights, transposed ? 1 : 0));
-  return ReshapeTo(y, sizes).value();
+  return DenseFrom(x, axis, weights, a.in(2), transposed).value();
 }
 Expr MaybeSwapped(const Expr& x, bool swap) { return swap ? SwapLast(x) : x; }
 absl::StatusOr<Value*> MatrixProduct(Caffe2Args& a) {
@@ -134,9 +130,9 @@ absl::StatusOr<Value*> SpatialBn(Caffe2Args& a) {
   const double epsilon = a.Number("epsilon", 1e-5);
   const bool last = a.ChannelsLast();
   a.Drop({"momentum", "num_batches"});
-  X2IR_ASSIGN_OR_RETURN(const Expr y, BatchNormalize(a, a.in(0), a.in(1), a.in(2), a.in(3), a.in(4),
-                                                     last ? a.RankOf() - 1 : 1, epsilon));
-  return y.value();
+  return BatchNormalize(a, a.in(0), a.in(1), a.in(2), a.in(3), a.in(4), last ? a.RankOf() - 1 : 1,
+                        epsilon)
+      .value();
 }
 absl::StatusOr<Value*> InstanceNorm(Caffe2Args& a) {
   const double epsilon = a.Number("epsilon", 1e-5);
@@ -150,21 +146,13 @@ absl::StatusOr<Value*> Lrn(Caffe2Args& a) {
   const int64_t size = a.Int("size", 0);
   const double alpha = a.Number("alpha", 0), beta = a.Number("beta", 0), bias = a.Number("bias", 1);
   if (size < 1 || size % 2 == 0) return Invalid("a norm over ", size, " neighbours");
-  return a
-      .Op("lrn", {a.in(0)},
-          {{"size", size},
-           {"alpha", static_cast<float>(alpha)},
-           {"beta", static_cast<float>(beta)},
-           {"bias", static_cast<float>(bias)},
-           {"layout", a.ChannelsLast() ? "channels_last" : "channels_first"}})
-      .value();
+  return LocalResponseNorm(a.in(0), size, alpha, beta, bias, a.ChannelsLast()).value();
 }
 Value* AffineChannel(Caffe2Args& a) {
   a.Drop({"is_learnable"});
   if (a.ChannelsLast()) return a.in(0) * a.in(1) + a.in(2);
-  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(a.RankOf() - 1, 1)), 1);
-  dims[0] = -1;
-  return a.in(0) * Reshape(a.in(1), dims) + Reshape(a.in(2), dims);
+  const int64_t rank = a.RankOf();
+  return a.in(0) * AlongChannels(a.in(1), rank) + AlongChannels(a.in(2), rank);
 }
 // The axes from `axis` on count as one.
 template <bool kLog>
@@ -208,12 +196,8 @@ absl::StatusOr<Value*> GroupNorm(Caffe2Args& a) {
   }
   const std::vector<Size> sizes = AllSizes(x);
   const Expr apart = ReshapeTo(x, {sizes[0], Size(groups), Size(-1)});
-  const Expr centred = apart - Reduce(apart, "reduce_mean", {2}, true);
-  const Expr variance = Reduce(Square(centred), "reduce_mean", {2}, true);
-  const Expr y = ReshapeTo(centred / Sqrt(variance + epsilon), sizes);
-  std::vector<int64_t> dims(static_cast<size_t>(rank - 1), 1);
-  dims[0] = -1;
-  const Expr scaled = y * Reshape(a.in(1), dims) + Reshape(a.in(2), dims);
+  const Expr y = ReshapeTo(Standardized(apart, {2}, epsilon), sizes);
+  const Expr scaled = y * AlongChannels(a.in(1), rank) + AlongChannels(a.in(2), rank);
   return (last ? MoveAxis(scaled, 1, rank - 1) : scaled).value();
 }
 Value* LpPool(Caffe2Args& a) {

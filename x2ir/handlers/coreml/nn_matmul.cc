@@ -1,5 +1,6 @@
 // Layers of networks that multiply matrices or look rows up, and their reductions.
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/coreml/nn.h"
@@ -16,15 +17,7 @@ Expr InnerProduct(NnArgs& a) {
   const int64_t rank = x.rank();
   const Expr weights = a.NeedWeights("weights", {out, in});
   const Expr bias = biased ? a.NeedWeights("bias", {out}) : Expr(nullptr);
-  const auto product = [&](const Expr& rows) {
-    if (rows.rank() == 2) {  // weights stay as they are
-      return rows.Op("gemm",
-                     biased ? std::vector<Value*>{weights, bias} : std::vector<Value*>{weights},
-                     {{"transB", 1}});
-    }
-    const Expr y = MatMul(rows, SwapLast(weights));
-    return biased ? y + bias : y;
-  };
+  const auto product = [&](const Expr& rows) { return Dense(rows, weights, bias); };
   a.Require(rank >= 1 && rank <= 5, StrCat("rank ", rank));
   if (rank == 1) return Squeeze(product(Unsqueeze(x, {0})), {0});
   if (rank <= 3) return product(x);

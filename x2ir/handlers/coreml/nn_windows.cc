@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/coreml/nn.h"
@@ -172,15 +173,10 @@ Expr MeanVariance(NnArgs& a) {
   const bool scales = a.Flag("normalizeVariance");
   const double epsilon = a.Number("epsilon", 1e-6);
   const Expr x = a.X();
-  const Expr apart = x - Reduce(x, "reduce_mean", axes, true);
-  if (!scales) return apart;
-  return apart / Sqrt(Reduce(Square(apart), "reduce_mean", axes, true) + epsilon);
+  return scales ? Standardized(x, axes, epsilon) : x - Reduce(x, "reduce_mean", axes, true);
 }
 
-Expr L2Normalized(NnArgs& a) {
-  const Expr x = a.X();
-  return x / Sqrt(Reduce(Square(x), "reduce_sum", {-3, -2, -1}, true) + a.Number("epsilon", 1e-6));
-}
+Expr L2Norm(NnArgs& a) { return L2Normalized(a.X(), {-3, -2, -1}, a.Number("epsilon", 1e-6)); }
 
 Expr LocalResponse(NnArgs& a) {
   AttributeMap attrs = {{"alpha", static_cast<float>(a.Number("alpha"))},
@@ -296,7 +292,7 @@ X2IR_NN(average_pool)
     .From("globalPooling3d", GlobalPooling3d);
 X2IR_NN(batch_normalization).From("batchnorm", BatchNorm).From("mvn", MeanVariance);
 X2IR_NN(layer_normalization).From("layerNormalization", LayerNorm);
-X2IR_NN(lp_normalization).From("l2normalize", L2Normalized);
+X2IR_NN(lp_normalization).From("l2normalize", L2Norm);
 X2IR_NN(lrn).From("lrn", LocalResponse);
 X2IR_NN(slice).From("crop", Cropped);
 X2IR_NN(pad).From("padding", Padded);

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
@@ -69,9 +70,7 @@ Expr MilLayerNorm(MilArgs& a) {
     if (a.Has("beta")) operands.push_back(a.X("beta"));
     return a.Op("layer_normalization", operands, {{"axis", first}, {"epsilon", epsilon}});
   }
-  const Expr apart = x - Reduce(x, "reduce_mean", axes, true);
-  const Expr variance = Reduce(Square(apart), "reduce_mean", axes, true);
-  Expr y = apart / Sqrt(variance + epsilon);
+  Expr y = Standardized(x, axes, epsilon);
   if (a.Has("gamma")) y = y * placed("gamma");
   return a.Has("beta") ? y + placed("beta") : y;
 }

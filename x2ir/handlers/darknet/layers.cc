@@ -5,7 +5,9 @@
 #include <cstdlib>
 
 #include "x2ir/builder/layers/activation.h"
+#include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/layers/images.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/formats/darknet/darknet.h"
 #include "x2ir/handlers/darknet/darknet.h"
 
@@ -46,9 +48,9 @@ constexpr NamedActivation kOwn[] = {
      [](const Expr& x) {
        return x * 0.5 * ((x * 0.797885 + x * x * x * 0.035677).Op("tanh") + 1.0);
      }},
-    {"normalize_channels", NormedChannels},
-    {"normalize_channels_softmax", ChannelChances},
-    {"normalize_channels_softmax_maxval",
+    {"normalize_channels", "", NormedChannels},
+    {"normalize_channels_softmax", "", ChannelChances},
+    {"normalize_channels_softmax_maxval", "",
      [](const Expr& x) { return ChannelChances(x - Reduce(x, "reduce_max", {1}, true)); }},
     {"hardtan", "", activation::HardTanh},
     {"lhtan", "",
@@ -86,8 +88,8 @@ absl::StatusOr<Value*> WithActivation(DarknetArgs& a, const Expr& x, std::string
 // --- Layers with weights -------------------------------------------------------------------------
 
 // (x - mean) / (sqrt(variance) + 1e-6) * scale + bias.
-absl::StatusOr<Expr> Normed(DarknetArgs& a, const Expr& x, const Expr& bias, const Expr& scales,
-                            const Expr& mean, const Expr& variance) {
+Expr Normed(DarknetArgs& a, const Expr& x, const Expr& bias, const Expr& scales, const Expr& mean,
+            const Expr& variance) {
   return BatchNormalize(a, x, scales, bias, mean, Square(Sqrt(variance) + 0.000001), 1, 0);
 }
 
@@ -150,9 +152,7 @@ absl::StatusOr<Value*> Convolutional(DarknetArgs& a) {
   const std::vector<int64_t> strides = window.strides;
   if (blur != 0) window.strides = {1, 1};
   Expr y = Convolve(a, x, kernel, norm ? nullptr : bias.value(), window, a.Integer("groups", 1));
-  if (norm) {
-    X2IR_ASSIGN_OR_RETURN(y, Normed(a, y, bias, a.weights(1), a.weights(2), a.weights(3)));
-  }
+  if (norm) y = Normed(a, y, bias, a.weights(1), a.weights(2), a.weights(3));
   X2IR_ASSIGN_OR_RETURN(y, Activated(a, y, "logistic"));
   return Blurred(a, y, blur, strides).value();
 }
@@ -163,9 +163,7 @@ absl::StatusOr<Value*> Deconvolutional(DarknetArgs& a) {
   a.Drop({"filters"});
   const Expr bias = a.weights(0), kernel = a.weights(norm ? 4 : 1);
   Expr y = MakeConvTranspose(a.image(), kernel, norm ? nullptr : bias.value(), window, 1);
-  if (norm) {
-    X2IR_ASSIGN_OR_RETURN(y, Normed(a, y, bias, a.weights(1), a.weights(2), a.weights(3)));
-  }
+  if (norm) y = Normed(a, y, bias, a.weights(1), a.weights(2), a.weights(3));
   return WithActivation(a, y, "logistic");
 }
 absl::StatusOr<Value*> Connected(DarknetArgs& a) {
@@ -174,20 +172,15 @@ absl::StatusOr<Value*> Connected(DarknetArgs& a) {
   a.Drop({"output"});
   a.RefuseAll({"dontloadscales"});
   const Expr bias = a.weights(0);
-  std::vector<Value*> operands = {a.weights(1)};
-  if (!norm) operands.push_back(bias);
-  Expr y = FlattenedRows(a.in(0)).Op("gemm", operands, {{"transB", transposed ? 0 : 1}});
-  if (norm) {
-    X2IR_ASSIGN_OR_RETURN(y, Normed(a, y, bias, a.weights(2), a.weights(3), a.weights(4)));
-  }
+  Expr y = Dense(FlattenedRows(a.in(0)), a.weights(1), norm ? nullptr : bias.value(), transposed);
+  if (norm) y = Normed(a, y, bias, a.weights(2), a.weights(3), a.weights(4));
   return WithActivation(a, y, "logistic");
 }
 absl::StatusOr<Value*> BatchNormSection(DarknetArgs& a) {
   const size_t first = a.num_weights() == 4 ? 1 : 0;
   const Expr bias = first == 1 ? a.weights(0) : nullptr;
-  X2IR_ASSIGN_OR_RETURN(const Expr y, Normed(a, a.image(), bias, a.weights(first),
-                                             a.weights(first + 1), a.weights(first + 2)));
-  return y.value();
+  return Normed(a, a.image(), bias, a.weights(first), a.weights(first + 1), a.weights(first + 2))
+      .value();
 }
 // Every place of the result has weights of its own: [places, filters, channels * window].
 absl::StatusOr<Value*> Local(DarknetArgs& a) {
@@ -238,17 +231,15 @@ class Parts {
     window_ = SquareWindow(size, {stride, stride}, dilation, padding);
     a.Require(stride == 1 && 2 * padding == (size - 1) * dilation, "images that change their size");
   }
-  absl::StatusOr<Expr> Of(size_t part, const Expr& x) {
+  Expr Of(size_t part, const Expr& x) {
     Value* const bias = norm_ ? nullptr : Weight(part, 0).value();
     const Expr weights = Weight(part, images_ && norm_ ? 4 : 1);
     if (images_) return Normed(part, Convolve(a_, x, weights, bias, window_, groups_));
     const bool transposed = a_.NodeReader::Bool("x2ir.transposed", false);
-    std::vector<Value*> operands = {weights};
-    if (bias) operands.push_back(bias);
-    return Normed(part, FlattenedRows(x).Op("gemm", operands, {{"transB", transposed ? 0 : 1}}));
+    return Normed(part, Dense(FlattenedRows(x), weights, bias, transposed));
   }
   // With zeros a layer is its bias: [1, channels], or [1, channels, 1, 1].
-  absl::StatusOr<Expr> OfZeros(size_t part) {
+  Expr OfZeros(size_t part) {
     std::vector<int64_t> dims = {1, -1};
     if (images_) dims.insert(dims.end(), {1, 1});
     const Expr bias = Reshape(Weight(part, 0), dims);
@@ -258,7 +249,7 @@ class Parts {
  private:
   // Biases, weights and the norm; a convolution's weights are the last.
   Expr Weight(size_t part, size_t i) { return a_.weights(part * (norm_ ? 5 : 2) + i); }
-  absl::StatusOr<Expr> Normed(size_t part, const Expr& x) {
+  Expr Normed(size_t part, const Expr& x) {
     if (!norm_) return x;
     const size_t first = images_ ? 1 : 2;
     return x2ir::Normed(a_, x, Weight(part, 0), Weight(part, first), Weight(part, first + 1),
@@ -278,7 +269,7 @@ absl::StatusOr<Value*> Recurrent(DarknetArgs& a, bool images) {
   const std::string activation = a.Text("activation", "logistic");
   const std::string of_state = logistic == 2 ? "loggy" : logistic == 1 ? "logistic" : activation;
   a.Drop({"shortcut"});
-  X2IR_ASSIGN_OR_RETURN(const Expr in, parts.Of(0, images ? a.image() : a.in(0)));
+  const Expr in = parts.Of(0, images ? a.image() : a.in(0));
   X2IR_ASSIGN_OR_RETURN(const Expr fresh, ActivatedBy(activation, in));
   X2IR_ASSIGN_OR_RETURN(const Expr kept, ActivatedBy(of_state, parts.OfZeros(1)));
   const Expr out = parts.Of(2, fresh + kept);
@@ -307,7 +298,7 @@ class Gates {
       if (at == names_.end()) return Invalid("there is no part ", name);
       const auto part = static_cast<size_t>(at - names_.begin());
       const Expr of = kind == 'u' ? x_ : kind == 'v' ? cell : nullptr;
-      X2IR_ASSIGN_OR_RETURN(const Expr y, of.value() ? parts_.Of(part, of) : parts_.OfZeros(part));
+      const Expr y = of.value() ? parts_.Of(part, of) : parts_.OfZeros(part);
       X2IR_ASSIGN_OR_RETURN(const Expr term, ActivatedBy(activation_, y));
       sum = sum.value() ? sum + term : term;
     }

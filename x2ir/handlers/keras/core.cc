@@ -1,5 +1,6 @@
 // Keras: dense layers, embeddings, masks, and layers that do nothing at inference.
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/formats/keras/keras.h"
@@ -10,18 +11,12 @@ namespace x2ir {
 namespace {
 
 // The last axis of x by a matrix [in, units].
-Value* Dense(KerasArgs& a) {
+Value* DenseLayer(KerasArgs& a) {
   a.Integer("units", 0);
   const bool biased = a.Flag("use_bias", true);
   const std::vector<Expr> w = biased ? a.Weights({"kernel", "bias"}) : a.Weights({"kernel"});
-  const Expr x = a.tensor();
-  if (x->shape() && x->shape()->rank() == 2) {
-    std::vector<Value*> operands = {w[0]};
-    if (biased) operands.push_back(w[1]);
-    return ActivatedBy(a, "activation", x.Op("gemm", operands));
-  }
-  const Expr y = MatMul(x, w[0]);
-  return ActivatedBy(a, "activation", biased ? y + w[1] : y);
+  const Expr y = Dense(a.tensor(), w[0], biased ? w[1].value() : nullptr, true);
+  return ActivatedBy(a, "activation", y);
 }
 
 // An Einstein sum of x and the kernel.
@@ -105,7 +100,7 @@ Value* Unfold(KerasArgs& a) {
 
 }  // namespace
 
-X2IR_KERAS(gemm).From("Dense", Dense);
+X2IR_KERAS(gemm).From("Dense", DenseLayer);
 X2IR_KERAS(einsum).From("EinsumDense", EinsumDense);
 X2IR_KERAS(gather).From("Embedding", Embedding).From("ReversibleEmbedding", ReversibleEmbedding);
 X2IR_KERAS(mul).From("Masking", Masking).From("LayerScale", LayerScale);

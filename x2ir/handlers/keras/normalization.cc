@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/keras/keras.h"
@@ -54,7 +55,7 @@ std::vector<int64_t> NormAxes(KerasArgs& a, int64_t rank) {
 // By the mean and the variance that training counted, or where it is called as in training by those
 // of the batch.
 Value* BatchNorm(KerasArgs& a) {
-  const auto epsilon = static_cast<float>(a.Number("epsilon", 1e-3));
+  const double epsilon = a.Number("epsilon", 1e-3);
   const Affine w = TakeAffine(a, {"moving mean", "moving variance"});
   const bool masked = !a.named("mask").empty();
   a.Require(!masked || !a.Flag("call.training", false), "a mask of the batch's numbers");
@@ -69,17 +70,7 @@ Value* BatchNorm(KerasArgs& a) {
     mean = Reduce(x, "reduce_mean", others);
     variance = Reduce(Square(x - Reduce(x, "reduce_mean", others, true)), "reduce_mean", others);
   }
-  const Expr scale = w.scale.value() ? w.scale : FilledLike(a, mean, mean.dtype(), 1);
-  const Expr shift = w.shift.value() ? w.shift : FilledLike(a, mean, mean.dtype(), 0);
-  const int64_t axis = axes[0];
-  const bool last = axis == rank - 1 && rank > 2;
-  const AttributeMap attrs = {{"epsilon", epsilon},
-                              {"layout", last ? "channels_last" : "channels_first"}};
-  const auto normalized = [&](const Expr& v) {
-    return a.Op("batch_normalization", {v, scale, shift, mean, variance}, attrs);
-  };
-  if (last || axis == 1) return normalized(x);
-  return MoveAxis(normalized(MoveAxis(x, axis, 1)), 1, axis);
+  return BatchNormalize(a, x, w.scale, w.shift, mean, variance, axes[0], epsilon);
 }
 
 Value* LayerNorm(KerasArgs& a) {
@@ -124,7 +115,7 @@ Value* RmsNorm(KerasArgs& a) {
 }
 
 Value* GroupNorm(KerasArgs& a) {
-  const auto epsilon = static_cast<float>(a.Number("epsilon", 1e-3));
+  const double epsilon = a.Number("epsilon", 1e-3);
   int64_t groups = a.Integer("groups", 32);
   const Affine w = TakeAffine(a, {});
   const Expr x = a.tensor();
@@ -136,14 +127,8 @@ Value* GroupNorm(KerasArgs& a) {
   a.Require(channels.number.has_value(), "a number of channels that is not known");
   if (groups == -1) groups = *channels.number;
   if (groups < 1 || *channels.number % groups != 0) a.Fail(Invalid(groups, " groups of channels"));
-  const auto of_channels = [&](const Expr& v, double number) {
-    return v.value() ? v : Filled(a, x.dtype(), {channels}, number);
-  };
   const bool last = axes[0] == rank - 1 && rank > 2;
-  return x.Op("group_normalization", {of_channels(w.scale, 1), of_channels(w.shift, 0)},
-              {{"num_groups", groups},
-               {"epsilon", epsilon},
-               {"layout", last ? "channels_last" : "channels_first"}});
+  return GroupNormalize(x, w.scale, w.shift, groups, epsilon, last);
 }
 
 Value* UnitNorm(KerasArgs& a) {

@@ -5,6 +5,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/activation.h"
+#include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/mxnet/mxnet.h"

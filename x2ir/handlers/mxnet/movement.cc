@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/mxnet/mxnet.h"

@@ -1,8 +1,8 @@
 // MXNet: normalizations.
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
-#include "x2ir/handlers/nnvm/layers.h"
 
 namespace x2ir {
 namespace {
@@ -15,7 +15,7 @@ void IgnoreBatchTraining(SymbolArgs& a) {
 }
 
 // Operands: x, gamma, beta, and what was counted. A gamma that is fixed is 1, whatever it is.
-absl::StatusOr<Expr> BatchNormOf(SymbolArgs& a) {
+Expr BatchNormOf(SymbolArgs& a) {
   IgnoreBatchTraining(a);
   const bool fixed = a.Flag("fix_gamma", true);
   const double epsilon = a.Number("eps", 1e-3);
@@ -23,14 +23,8 @@ absl::StatusOr<Expr> BatchNormOf(SymbolArgs& a) {
   return BatchNormalize(a, a.in(0), fixed ? nullptr : gamma, a.in(2), a.in(3), a.in(4),
                         a.Integer("axis", 1), epsilon);
 }
-absl::StatusOr<Value*> BatchNorm(SymbolArgs& a) {
-  X2IR_ASSIGN_OR_RETURN(const Expr y, BatchNormOf(a));
-  return y.value();
-}
-absl::StatusOr<Value*> BatchNormRelu(SymbolArgs& a) {
-  X2IR_ASSIGN_OR_RETURN(const Expr y, BatchNormOf(a));
-  return y.Op("relu").value();
-}
+Value* BatchNorm(SymbolArgs& a) { return BatchNormOf(a); }
+Value* BatchNormRelu(SymbolArgs& a) { return BatchNormOf(a).Op("relu"); }
 
 absl::StatusOr<Value*> LayerNorm(SymbolArgs& a) {
   a.Ignore("output_mean_var");
@@ -78,11 +72,8 @@ absl::StatusOr<Value*> L2Normalization(SymbolArgs& a) {
 }
 
 Value* Lrn(SymbolArgs& a) {
-  return a.Op("lrn", {a.in(0)},
-              {{"size", a.Integer("nsize", 5)},
-               {"alpha", static_cast<float>(a.Number("alpha", 1e-4))},
-               {"beta", static_cast<float>(a.Number("beta", 0.75))},
-               {"bias", static_cast<float>(a.Number("knorm", 2))}});
+  return LocalResponseNorm(a.in(0), a.Integer("nsize", 5), a.Number("alpha", 1e-4),
+                           a.Number("beta", 0.75), a.Number("knorm", 2));
 }
 
 // The mean and the variance over some axes.

@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/dense.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
 #include "x2ir/handlers/nnvm/layers.h"
@@ -198,9 +200,8 @@ absl::StatusOr<Values> QuantizedBatchNorm(SymbolArgs& a) {
   const Expr low = Float32(a, a.Number("min_calib_range", 0)),
              high = Float32(a, a.Number("max_calib_range", 0));
   const Expr x = FromSteps(a, a.in(0), Bound(a.in(5)), Bound(a.in(6)));
-  X2IR_ASSIGN_OR_RETURN(const Expr y,
-                        BatchNormalize(a, x, fixed ? nullptr : a.in(1).value(), a.in(2), a.in(3),
-                                       a.in(4), a.Integer("axis", 1), epsilon));
+  const Expr y = BatchNormalize(a, x, fixed ? nullptr : a.in(1).value(), a.in(2), a.in(3), a.in(4),
+                                a.Integer("axis", 1), epsilon);
   return ToSteps(a, y, DType::kInt8, low, high).All();
 }
 // Operands: indices, weights, the range of the weights.

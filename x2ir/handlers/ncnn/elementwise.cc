@@ -12,12 +12,6 @@ namespace {
 
 // A list for each channel beside the first axis of a blob: its channels, or the rows or numbers of
 // a blob of two axes or one.
-Expr AlongChannels(NcnnArgs& a, const Expr& list) {
-  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(a.RankOf() - 1, 1)), 1);
-  dims[0] = -1;
-  return Reshape(list, dims);
-}
-
 Value* Relu(NcnnArgs& a) {
   const double slope = a.Float(0, 0);
   if (slope == 0) return a.Op("relu", {a.in(0)});
@@ -26,7 +20,7 @@ Value* Relu(NcnnArgs& a) {
 Value* Prelu(NcnnArgs& a) {
   const int64_t count = a.Int(0, 0);
   const Expr slope = a.weights(0);
-  return a.in(0).Op("prelu", {count > 1 ? AlongChannels(a, slope) : slope});
+  return a.in(0).Op("prelu", {count > 1 ? AlongChannels(slope, a.RankOf()) : slope});
 }
 Value* ClipLayer(NcnnArgs& a) {
   const double most = 3.4028234663852886e38;
@@ -179,13 +173,13 @@ Value* Scale(NcnnArgs& a) {
   const int64_t size = a.Int(0, 0);
   const bool bias = a.Flag(1, false);
   const bool given = size == -233;
-  const Expr y = a.in(0) * (given ? Matched(a, 1, 0) : AlongChannels(a, a.weights(0)));
+  const Expr y = a.in(0) * (given ? Matched(a, 1, 0) : AlongChannels(a.weights(0), a.RankOf()));
   if (!bias) return y;
-  return y + AlongChannels(a, a.weights(given ? 0 : 1));
+  return y + AlongChannels(a.weights(given ? 0 : 1), a.RankOf());
 }
 Value* Bias(NcnnArgs& a) {
   a.Drop({0});
-  return a.in(0) + AlongChannels(a, a.weights(0));
+  return a.in(0) + AlongChannels(a.weights(0), a.RankOf());
 }
 Value* BatchNorm(NcnnArgs& a) {
   a.Drop({0});

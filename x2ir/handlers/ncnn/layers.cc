@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "x2ir/builder/layers/dense.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 
 namespace x2ir {
@@ -119,14 +121,12 @@ absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
     const size_t at = bias ? 2 : 1;
     const Expr of_weights = a.weights(at), of_x = a.weights(at + 1);
     y = MakeConv(Integers(x, of_x), kernel, nullptr, w, group);
-    std::vector<int64_t> dims(kSpatial + 1, 1);
-    dims[0] = -1;
     Expr each = of_weights;
     if (kGroups && kind == 1 && group > 0 && out % group == 0 && out != group) {
       each = Reshape(Expand(Reshape(each, {-1, 1}), a.b().Ints({group, out / group})), {-1});
     }
-    y = y / Reshape(each * of_x, dims);
-    if (bias) y = y + Reshape(shift, dims);
+    y = y / AlongChannels(each * of_x, kSpatial + 2);
+    if (bias) y = y + AlongChannels(shift, kSpatial + 2);
   }
   X2IR_ASSIGN_OR_RETURN(y, NcnnActivated(a, y));
   // Integers for the next layer.
@@ -306,18 +306,9 @@ Value* Lrn(NcnnArgs& a) {
   if (size < 1 || size % 2 == 0) a.Fail(Invalid("a norm over ", size, " neighbours"));
   const Expr x = a.in(0);
   if (!within) {
-    return a.Op("lrn", {x},
-                {{"size", size},
-                 {"alpha", static_cast<float>(alpha)},
-                 {"beta", static_cast<float>(beta)},
-                 {"bias", static_cast<float>(bias)}});
+    return LocalResponseNorm(x, size, alpha, beta, bias);
   }
-  const Expr mean = a.Op("average_pool", {Square(x)},
-                         {{"kernel_shape", {size, size}},
-                          {"strides", {1, 1}},
-                          {"pads", {size / 2, size / 2, size / 2, size / 2}},
-                          {"count_include_pad", 1}});
-  return x * Pow(Shifted(Scaled(mean, alpha), bias), -beta);
+  return LocalResponseNormWithin(x, size, alpha, beta, bias);
 }
 Value* Mvn(NcnnArgs& a) {
   const bool variance = a.Flag(0, false), across = a.Flag(1, false);
@@ -326,9 +317,7 @@ Value* Mvn(NcnnArgs& a) {
   const int64_t first = across ? 1 : 2;
   const std::vector<int64_t> axes = CountedFrom(first, std::max<int64_t>(a.RankOf() - first, 0));
   if (axes.empty()) a.Fail(Invalid("a norm of a list"));
-  const Expr centred = x - Reduce(x, "reduce_mean", axes, true);
-  if (!variance) return centred;
-  return centred / (Sqrt(Reduce(Square(centred), "reduce_mean", axes, true)) + epsilon);
+  return MeanVarianceNorm(x, axes, variance, epsilon);
 }
 absl::StatusOr<Value*> Normalize(NcnnArgs& a) {
   const bool spatial = a.Flag(0, false), shared = a.Flag(1, false), channels = a.Flag(4, true);
@@ -348,11 +337,6 @@ absl::StatusOr<Value*> Normalize(NcnnArgs& a) {
   const Expr scale = a.weights(0);
   return (x / length * (shared ? scale : Reshape(scale, {-1, 1, 1}))).value();
 }
-// (x - mean) / sqrt(variance + epsilon) over axes.
-Expr Standardized(const Expr& x, const std::vector<int64_t>& axes, double epsilon) {
-  const Expr centred = x - Reduce(x, "reduce_mean", axes, true);
-  return centred / Sqrt(Reduce(Square(centred), "reduce_mean", axes, true) + epsilon);
-}
 Value* InstanceNorm(NcnnArgs& a) {
   a.Drop({0});
   const double epsilon = a.Float(1, 0.001);
@@ -360,9 +344,7 @@ Value* InstanceNorm(NcnnArgs& a) {
   const int64_t rank = a.RankOf();
   const Expr y = Standardized(a.in(0), CountedFrom(2, std::max<int64_t>(rank - 2, 0)), epsilon);
   if (!affine) return y;
-  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(rank - 1, 1)), 1);
-  dims[0] = -1;
-  return y * Reshape(a.weights(0), dims) + Reshape(a.weights(1), dims);
+  return y * AlongChannels(a.weights(0), rank) + AlongChannels(a.weights(1), rank);
 }
 absl::StatusOr<Value*> GroupNorm(NcnnArgs& a) {
   const int64_t groups = a.Int(0, 1), channels = a.Int(1, 0), rank = a.RankOf();
@@ -376,11 +358,7 @@ absl::StatusOr<Value*> GroupNorm(NcnnArgs& a) {
   apart.insert(apart.end(), sizes.begin() + 2, sizes.end());
   Expr y =
       ReshapeTo(Standardized(ReshapeTo(a.in(0), apart), CountedFrom(2, rank - 1), epsilon), sizes);
-  if (affine) {
-    std::vector<int64_t> dims(static_cast<size_t>(rank - 1), 1);
-    dims[0] = -1;
-    y = y * Reshape(a.weights(0), dims) + Reshape(a.weights(1), dims);
-  }
+  if (affine) y = y * AlongChannels(a.weights(0), rank) + AlongChannels(a.weights(1), rank);
   return y.value();
 }
 // Over as many of the last axes as the affine size says.

@@ -196,9 +196,7 @@ absl::StatusOr<Value*> FlipLayer(NcnnArgs& a) {
 // A number for each index of the first axis, or one for all.
 Expr OfChannels(NcnnArgs& a, const Expr& numbers) {
   if (DimAt(numbers, 0) == Dim(1)) return numbers;
-  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(a.RankOf() - 1, 1)), 1);
-  dims[0] = -1;
-  return Reshape(numbers, dims);
+  return AlongChannels(numbers, a.RankOf());
 }
 Value* QuantizeLayer(NcnnArgs& a) {
   a.Drop({0});

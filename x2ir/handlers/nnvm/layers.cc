@@ -28,47 +28,6 @@ Expr Convolve(NodeReader& a, const Expr& x, const Expr& weights, Value* bias, co
   return MakeConv(x, w, bias, window, groups);
 }
 
-Expr FlattenedRows(const Expr& x) {
-  if (x->shape() && x->shape()->rank() == 2) return x;
-  return x.Op("flatten", {}, {{"axis", 1}});
-}
-
-Expr Dense(const Expr& x, const Expr& weights, Value* bias) {
-  if (x->shape() && x->shape()->rank() == 2) {
-    std::vector<Value*> operands = {weights};
-    if (bias) operands.push_back(bias);
-    return x.Op("gemm", std::move(operands), {{"transB", 1}});
-  }
-  const Expr y = MatMul(x, SwapLast(weights));
-  return bias ? y + Expr(x.builder(), bias) : y;
-}
-
-absl::StatusOr<Expr> BatchNormalize(NodeReader& a, const Expr& x, Value* scale, Value* shift,
-                                    const Expr& mean, const Expr& variance, int64_t axis,
-                                    double epsilon) {
-  const int64_t rank = x->shape() ? x->shape()->rank() : -1;
-  const auto filled = [&](double number) {
-    return Filled(a, mean.dtype(), {SizeAt(mean, 0)}, number).value();
-  };
-  if (!scale) scale = filled(1);
-  if (!shift) shift = filled(0);
-  if (axis < 0 && rank >= 0) axis += rank;
-  if (rank >= 0 && (axis < 0 || axis >= rank)) return Invalid("there is no axis ", axis);
-  const bool last = axis == -1 || (rank > 2 && axis == rank - 1 && axis != 1);
-  AttributeMap attrs = {{"epsilon", static_cast<float>(epsilon)},
-                        {"layout", last ? "channels_last" : "channels_first"}};
-  const auto normalized = [&](const Expr& v) {
-    return a.Op("batch_normalization", {v, scale, shift, mean, variance}, attrs);
-  };
-  if (last || axis == 1) return normalized(x);
-  if (rank < 2) return Unimplemented("axis ", axis, " of an operand of unknown rank");
-  return MoveAxis(normalized(MoveAxis(x, axis, 1)), 1, axis);
-}
-
-Expr L2Normalized(const Expr& x, const std::vector<int64_t>& axes, double epsilon) {
-  return x / Sqrt(Reduce(Square(x), "reduce_sum", axes, true) + epsilon);
-}
-
 Expr PreluAlong(const Expr& x, const Expr& slope, int64_t axis) {
   const Shape* shape = x->shape();
   Expr placed = slope;
@@ -77,11 +36,7 @@ Expr PreluAlong(const Expr& x, const Expr& slope, int64_t axis) {
     placed = AlongAxis(slope, axis, shape->rank());
     // What stands behind the channels alone is broadcast.
     if (axis == 1 && shape->rank() > 1) {
-      placed = Reshape(slope, [&] {
-        std::vector<int64_t> dims(static_cast<size_t>(shape->rank() - 1), 1);
-        dims[0] = -1;
-        return dims;
-      }());
+      placed = AlongChannels(slope, shape->rank());
     }
   }
   return x.Op("prelu", {placed});

@@ -24,19 +24,8 @@ bool IsChannelsLast(SymbolArgs& a, const std::string& layout);
 Expr Convolve(NodeReader& a, const Expr& x, const Expr& weights, Value* bias, const Window& window,
               int64_t groups);
 
-// --- Matrices and norms --------------------------------------------------------------------------
+// --- Other layers --------------------------------------------------------------------------------
 
-// x [batch, ...] with its other axes as one.
-Expr FlattenedRows(const Expr& x);
-// x weights^T + bias of matrices; of more axes the last one counts. bias may be null.
-Expr Dense(const Expr& x, const Expr& weights, Value* bias);
-
-// Normalized along an axis by what was counted. Null scale: 1; null shift: 0.
-absl::StatusOr<Expr> BatchNormalize(NodeReader& a, const Expr& x, Value* scale, Value* shift,
-                                    const Expr& mean, const Expr& variance, int64_t axis,
-                                    double epsilon);
-// x over the root of the sum of squares of these axes and epsilon.
-Expr L2Normalized(const Expr& x, const std::vector<int64_t>& axes, double epsilon);
 // A slope for each channel (axis), or one.
 Expr PreluAlong(const Expr& x, const Expr& slope, int64_t axis);
 // The other way round along these axes.

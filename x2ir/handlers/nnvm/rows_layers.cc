@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -123,23 +124,18 @@ Value* DenseUnits(SymbolArgs& a) {
   if (bias) operands.push_back(a.in(2));
   return a.Op("gemm", std::move(operands), {{"transB", 1}});
 }
-absl::StatusOr<Value*> BatchNormRow(SymbolArgs& a) {
+Value* BatchNormRow(SymbolArgs& a) {
   a.Ignore("momentum");
   const bool center = a.Flag("center", true), scale = a.Flag("scale", true);
-  X2IR_ASSIGN_OR_RETURN(const Expr y,
-                        BatchNormalize(a, a.in(0), scale ? a.in(1).value() : nullptr,
-                                       center ? a.in(2).value() : nullptr, a.in(3), a.in(4),
-                                       a.Integer("axis", 1), a.Number("epsilon", 1e-5)));
-  return y.value();
+  return BatchNormalize(a, a.in(0), scale ? a.in(1).value() : nullptr,
+                        center ? a.in(2).value() : nullptr, a.in(3), a.in(4), a.Integer("axis", 1),
+                        a.Number("epsilon", 1e-5));
 }
 Value* PreluRow(SymbolArgs& a) { return PreluAlong(a.in(0), a.in(1), a.Integer("axis", 1)); }
 Value* LrnRow(SymbolArgs& a) {
   a.Require(a.Integer("axis", 1) == 1, "another axis than 1");
-  return a.Op("lrn", {a.in(0)},
-              {{"size", a.Integer("size", 5)},
-               {"alpha", static_cast<float>(a.Number("alpha", 1e-4))},
-               {"beta", static_cast<float>(a.Number("beta", 0.75))},
-               {"bias", static_cast<float>(a.Number("bias", 2))}});
+  return LocalResponseNorm(a.in(0), a.Integer("size", 5), a.Number("alpha", 1e-4),
+                           a.Number("beta", 0.75), a.Number("bias", 2));
 }
 absl::StatusOr<Value*> L2NormalizeRow(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes(a.Tuple("axis")));

@@ -159,12 +159,7 @@ absl::StatusOr<Value*> AlongLastAxis(OneflowWriter& w, const F& make) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   if (axis == rank - 1) return make(w.in(0), rank);
-  std::vector<int64_t> perm;
-  for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
-  std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);
-  Value* x = w.Op("transpose", {w.in(0)}, {{"perm", perm}});
-  x = w.Op(w.node().op(), {x}, {{"axis", rank - 1}});
-  return w.Op("transpose", {x}, {{"perm", perm}});
+  return x2ir::AlongLastAxis(w, axis, rank);
 }
 absl::StatusOr<Value*> ToSoftmax(OneflowWriter& w) {
   return AlongLastAxis(w, [&](Value* x, int64_t) { return w.Oneflow("softmax", {x}); });

@@ -1,4 +1,6 @@
 // Normalizations.
+#include "x2ir/builder/layers/norm.h"
+
 #include "x2ir/handlers/paddle/nn.h"
 
 namespace x2ir {
@@ -58,12 +60,7 @@ Expr InstanceNorm(PaddleArgs& a) {
   Expr scale = a.Opt("Scale"), bias = a.Opt("Bias");
   const bool last = ChannelsLast(a, a.HasAttr("data_layout") ? "data_layout" : "data_format");
   const double epsilon = a.Number("epsilon", 1e-5);
-  const Size channels = SizeAt(x, ChannelAxis(last, a.Rank(x)));
-  const auto plain = [&](double number) { return Filled(a, x.dtype(), {channels}, number); };
-  return x.Op("instance_normalization",
-              {scale.value() ? scale.To(x.dtype()) : plain(1),
-               bias.value() ? bias.To(x.dtype()) : plain(0)},
-              {{"layout", LayoutName(last)}, {"epsilon", static_cast<float>(epsilon)}});
+  return InstanceNormalize(x, scale, bias, epsilon, last);
 }
 
 PaddleResults GroupNorm(PaddleArgs& a) {
@@ -72,15 +69,7 @@ PaddleResults GroupNorm(PaddleArgs& a) {
   const bool last = ChannelsLast(a, a.HasAttr("data_layout") ? "data_layout" : "data_format");
   const double epsilon = a.Number("epsilon", 1e-5);
   const int64_t groups = a.Int("groups", 1);
-  const Size channels = SizeAt(x, ChannelAxis(last, a.Rank(x)));
-  const auto plain = [&](double number) { return Filled(a, x.dtype(), {channels}, number); };
-  const Expr y = x.Op("group_normalization",
-                      {scale.value() ? scale.To(x.dtype()) : plain(1),
-                       bias.value() ? bias.To(x.dtype()) : plain(0)},
-                      {{"layout", LayoutName(last)},
-                       {"num_groups", groups},
-                       {"epsilon", static_cast<float>(epsilon)}});
-  return {{"Y", {y}}};
+  return {{"Y", {GroupNormalize(x, scale, bias, groups, epsilon, last)}}};
 }
 
 // x / (k + alpha * the sum of squares over n neighboring channels)^beta.
@@ -88,14 +77,10 @@ PaddleResults LocalResponse(PaddleArgs& a) {
   const Expr x = a.X();
   const bool last = ChannelsLast(a);
   const int64_t n = a.Int("n", 5);
-  const auto alpha = static_cast<float>(a.Number("alpha", 1e-4) * static_cast<double>(n));
+  const double alpha = a.Number("alpha", 1e-4) * static_cast<double>(n);
   const int64_t rank = a.Rank(x);
   const Expr first = last ? MoveAxis(x, rank - 1, 1) : x;
-  const Expr y = first.Op("lrn", {},
-                          {{"size", n},
-                           {"alpha", alpha},
-                           {"beta", static_cast<float>(a.Number("beta", 0.75))},
-                           {"bias", static_cast<float>(a.Number("k", 2))}});
+  const Expr y = LocalResponseNorm(first, n, alpha, a.Number("beta", 0.75), a.Number("k", 2));
   return {{"Out", {last ? MoveAxis(y, 1, rank - 1) : y}}};
 }
 

@@ -22,11 +22,7 @@ Expr CombinedRows(PaddleArgs& a, const Expr& rows, const Expr& numbers, const Ex
     if (!mean) return sums;
     const Expr ones = Filled(a, rows.dtype(), {SizeAt(at, 0)}, 1);
     const Expr counts = CombineRows(ones, at, count, "add", rows.Number(0));
-    return sums / Reshape(Max(counts, 1.0), [&] {
-             std::vector<int64_t> dims(static_cast<size_t>(a.Rank(rows)), 1);
-             dims[0] = -1;
-             return dims;
-           }());
+    return sums / AlongChannels(Max(counts, 1.0), a.Rank(rows) + 1);
   }
   a.Require(kind == "min" || kind == "max", StrCat("a reduction ", kind));
   const Expr ones = Filled(a, DType::kInt64, {SizeAt(at, 0)}, 1);

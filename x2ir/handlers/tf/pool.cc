@@ -1,9 +1,9 @@
 // TensorFlow: pools whose windows are operands or whose places are asked for, and normalizations
 // over channels.
-#include "x2ir/builder/layers/pool.h"
-
 #include <tuple>
 
+#include "x2ir/builder/layers/norm.h"
+#include "x2ir/builder/layers/pool.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -61,12 +61,8 @@ absl::StatusOr<Value*> Lrn(TfArgs& a) {
   if (radius < 0 || radius > (1 << 30)) return Invalid("depth_radius = ", radius);
   const int64_t size = 2 * radius + 1;
   const float alpha = a.Float("alpha", 1) * static_cast<float>(size);
-  return a.Op("lrn", {a.in(0)},
-              {{"layout", "channels_last"},
-               {"size", size},
-               {"alpha", alpha},
-               {"beta", a.Float("beta", 0.5f)},
-               {"bias", a.Float("bias", 1)}});
+  return LocalResponseNorm(a.in(0), size, alpha, a.Float("beta", 0.5f), a.Float("bias", 1), true)
+      .value();
 }
 
 // Operands: x, mean, variance, beta, gamma.

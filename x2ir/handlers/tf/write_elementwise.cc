@@ -1,4 +1,5 @@
 // Functions of elements, arithmetic and choices, written as TensorFlow's.
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
@@ -90,12 +91,7 @@ auto ToTfAlongLast(std::string_view op) {
     X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
     X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
     if (axis == rank - 1) return w.Tf(op, {w.in(0)});
-    std::vector<int64_t> perm;
-    for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
-    std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);
-    Value* x = w.Op("transpose", {w.in(0)}, {{"perm", perm}});
-    x = w.Op(w.node().op(), {x}, {{"axis", rank - 1}});
-    return w.Op("transpose", {x}, {{"perm", perm}});
+    return AlongLastAxis(w, axis, rank);
   };
 }
 X2IR_TF(softmax).To("Softmax", ToTfAlongLast("Softmax"));

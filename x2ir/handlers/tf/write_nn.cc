@@ -14,23 +14,13 @@ namespace {
 
 // --- Products -------------------------------------------------------------------------------
 
-// Vectors are matrices of one row or column for a while.
 absl::StatusOr<Value*> ToTfMatMul(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank_a, w.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t rank_b, w.Rank(1));
   Value *a = w.in(0), *b = w.in(1);
   if (rank_a == 2 && rank_b == 2) return w.Tf("MatMul", {a, b});
   if (rank_a >= 2 && rank_b >= 2) return w.Tf("BatchMatMulV2", {a, b});
-  std::vector<int64_t> gone;
-  if (rank_b == 1) {
-    b = w.Op("unsqueeze", {b, w.Ints({1})});
-    gone.push_back(-1);
-  }
-  if (rank_a == 1) {
-    a = w.Op("unsqueeze", {a, w.Ints({0})});
-    gone.push_back(rank_b == 1 ? -2 : -2);
-  }
-  return w.Op("squeeze", {w.Op("matmul", {a, b}), w.Ints(gone)});
+  return MatMulOfVectors(w, rank_a, rank_b);
 }
 X2IR_TF(matmul).To("MatMul", ToTfMatMul);
 
@@ -277,20 +267,7 @@ X2IR_TF(batch_normalization).To("FusedBatchNormV3", ToTfBatchNorm);
 
 // Each channel of each image by its own mean and variance; halves in float32.
 absl::StatusOr<Value*> ToTfInstanceNorm(TfWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  if (rank < 3) return CannotExpress("rank ", rank);
-  const DType t = w.dtype(), in = t == DType::kFloat64 ? t : DType::kFloat32;
-  std::vector<int64_t> spatial(static_cast<size_t>(rank) - 2);
-  std::iota(spatial.begin(), spatial.end(), IsChannelsLast(w) ? 1 : 2);
-  Value* axes = w.Ints(spatial);
-  Value* x = w.Cast(w.in(0), in);
-  Value* centered = w.Op("sub", {x, w.Op("reduce_mean", {x, axes}, {{"keepdims", 1}})});
-  Value* squares = w.Op("mul", {centered, centered});
-  Value* variance = w.Op("reduce_mean", {squares, axes}, {{"keepdims", 1}});
-  Value* spread = w.Op("sqrt", {w.Op("add", {variance, w.Number(in, w.Float("epsilon"))})});
-  Value* y = w.Op("div", {centered, spread});
-  y = w.Op("mul", {y, OfChannels(w, w.Cast(w.in(1), in), rank)});
-  return w.Cast(w.Op("add", {y, OfChannels(w, w.Cast(w.in(2), in), rank)}), t);
+  return InstanceNormByMeans(w, w.dtype() == DType::kFloat64 ? w.dtype() : DType::kFloat32);
 }
 X2IR_TF(instance_normalization).To("Mean", ToTfInstanceNorm);
 

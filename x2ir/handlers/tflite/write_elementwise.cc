@@ -337,12 +337,7 @@ auto ToAlongLast(std::string_view op) {
       if (op == "SOFTMAX") attrs.Set("beta", 1.0f);
       return w.Tflite(op, {w.in(0)}, std::move(attrs));
     }
-    std::vector<int64_t> perm;
-    for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
-    std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);
-    Value* x = w.Op("transpose", {w.in(0)}, {{"perm", perm}});
-    x = w.Op(w.node().op(), {x}, {{"axis", rank - 1}});
-    return w.Op("transpose", {x}, {{"perm", perm}});
+    return AlongLastAxis(w, axis, rank);
   };
 }
 

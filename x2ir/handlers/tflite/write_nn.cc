@@ -590,16 +590,7 @@ absl::StatusOr<Value*> ToMatMul(TfliteWriter& w) {
   if (w.dtype() != DType::kFloat32) return CannotExpress("elements of ", Name(w.dtype()));
   if (rank_a > 5 || rank_b > 5) return CannotExpress("rank ", std::max(rank_a, rank_b));
   Value *a = w.in(0), *b = w.in(1);
-  std::vector<int64_t> gone;
-  if (rank_b == 1) {
-    b = w.Op("unsqueeze", {b, w.Ints({1})});
-    gone.push_back(-1);
-  }
-  if (rank_a == 1) {
-    a = w.Op("unsqueeze", {a, w.Ints({0})});
-    gone.push_back(-2);
-  }
-  if (!gone.empty()) return w.Op("squeeze", {w.Op("matmul", {a, b}), w.Ints(gone)});
+  if (Value* y = MatMulOfVectors(w, rank_a, rank_b)) return y;
   if (rank_b == 2 && (b->fixed_constant() || IntegersOf(b))) {
     return w.Tflite("FULLY_CONNECTED", {a, WithOrder(w, b, {1, 0}), nullptr},
                     {{"keep_num_dims", rank_a != 2}});
@@ -647,21 +638,7 @@ absl::StatusOr<Value*> ToBatchNorm(TfliteWriter& w) {
 }
 
 // Each channel of each image by its own mean and variance.
-absl::StatusOr<Value*> ToInstanceNorm(TfliteWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  if (rank < 3) return CannotExpress("rank ", rank);
-  const DType t = w.dtype();
-  std::vector<int64_t> spatial(static_cast<size_t>(rank) - 2);
-  std::iota(spatial.begin(), spatial.end(), IsChannelsLast(w) ? 1 : 2);
-  Value* axes = w.Ints(spatial);
-  Value* centered = w.Op("sub", {w.in(0), w.Op("reduce_mean", {w.in(0), axes}, {{"keepdims", 1}})});
-  Value* squares = w.Op("mul", {centered, centered});
-  Value* variance = w.Op("reduce_mean", {squares, axes}, {{"keepdims", 1}});
-  Value* spread = w.Op("sqrt", {w.Op("add", {variance, w.Number(t, w.attrs().Float("epsilon"))})});
-  Value* y = w.Op("div", {centered, spread});
-  y = w.Op("mul", {y, OfChannels(w, w.in(1), rank)});
-  return w.Op("add", {y, OfChannels(w, w.in(2), rank)});
-}
+absl::StatusOr<Value*> ToInstanceNorm(TfliteWriter& w) { return InstanceNormByMeans(w, w.dtype()); }
 
 // Channels last: groups of channels are an axis of their own between places and channels.
 absl::StatusOr<Values> ToGroupNorm(TfliteWriter& w) {

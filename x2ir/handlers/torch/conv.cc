@@ -92,9 +92,7 @@ Value* OfIntegers(TorchCall& c, const Conv& conv) {
   Value* zero = c.Constant(conv.x->dtype(), 0);
   Value* y = AsMatMul(c, conv, PadEnds({c, conv.x}, conv.window.pads, zero), conv.w);
   if (!conv.bias) return y;
-  std::vector<int64_t> dims(n + 1, 1);
-  dims[0] = -1;
-  return c.Op("add", {y, Reshape({c, conv.bias}, dims)});
+  return c.Op("add", {y, AlongChannels({c, conv.bias}, static_cast<int64_t>(n) + 2)});
 }
 
 // --- All of them ----------------------------------------------------------------------------

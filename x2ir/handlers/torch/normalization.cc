@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -26,11 +27,7 @@ Normalized Normalize(const Expr& x, const std::vector<int64_t>& axes, double eps
 }
 
 // A vector with one number for each channel, that broadcasts to x.
-Expr PerChannel(const Expr& v, int64_t rank) {
-  std::vector<int64_t> dims(static_cast<size_t>(std::max<int64_t>(rank - 1, 1)), 1);
-  dims[0] = -1;
-  return dims.size() == 1 ? v : Reshape(v, dims);
-}
+Expr PerChannel(const Expr& v, int64_t rank) { return rank <= 2 ? v : AlongChannels(v, rank); }
 // The same of an operand in type t; null where it is left out.
 Expr PerChannel(TorchCall& c, Value* v, DType t, int64_t rank) {
   return v ? PerChannel(c.Cast(v, t), rank) : nullptr;
@@ -39,11 +36,6 @@ Expr PerChannel(TorchCall& c, Value* v, DType t, int64_t rank) {
 Expr ScaleAndShift(const Expr& y, const Expr& scale, const Expr& shift) {
   const Expr scaled = scale ? y * scale : y;
   return shift ? scaled + shift : scaled;
-}
-
-// The optional weight and bias of C channels, in type t.
-Value* OrNumber(TorchCall& c, Value* given, DType t, const Size& channels, double number) {
-  return given ? c.Cast(given, t) : Filled(c, t, {channels}, number);
 }
 
 // --- batch_norm -----------------------------------------------------------------------------
@@ -84,8 +76,8 @@ Value* WithRunningStatistics(TorchCall& c, const BatchNorm& n) {
   }
   Value* y = c.Op(
       "batch_normalization",
-      {c.Cast(n.x, compute), OrNumber(c, n.weight, compute, channels, 1),
-       OrNumber(c, n.bias, compute, channels, 0), c.Cast(n.mean, compute), c.Cast(n.var, compute)},
+      {c.Cast(n.x, compute), OrFilled(c, n.weight, compute, channels, 1),
+       OrFilled(c, n.bias, compute, channels, 0), c.Cast(n.mean, compute), c.Cast(n.var, compute)},
       {{"epsilon", static_cast<float>(n.eps)}});
   return c.Cast(y, t);
 }
@@ -203,12 +195,7 @@ Values InstanceNorm(TorchCall& c) {
     const Expr y = Normalize({c, n.x}, CountedFrom(2, rank - 2), n.eps).y;
     return {ScaleAndShift(y, in(n.weight), in(n.bias))};
   }
-  const Size channels = SizeAt({c, n.x}, 1);
-  Value* y = c.Op("instance_normalization",
-                  {c.Cast(n.x, compute), OrNumber(c, n.weight, compute, channels, 1),
-                   OrNumber(c, n.bias, compute, channels, 0)},
-                  {{"epsilon", static_cast<float>(n.eps)}});
-  return {c.Cast(y, t)};
+  return {InstanceNormalize(c.Cast(n.x, compute), n.weight, n.bias, n.eps).To(t)};
 }
 X2IR_TORCH(instance_normalization).From("aten::instance_norm.default", InstanceNorm);
 
@@ -245,12 +232,7 @@ Values GroupNormalization(TorchCall& c, const GroupNorm& n) {
     if (c.wants(2)) values[2] = Squeeze(all.inv_std, {2}).To(c.out_dtype(2));
     return values;
   }
-  const Size channels = SizeAt({c, n.x}, 1);
-  Value* y = c.Op("group_normalization",
-                  {c.Cast(n.x, compute), OrNumber(c, n.weight, compute, channels, 1),
-                   OrNumber(c, n.bias, compute, channels, 0)},
-                  {{"num_groups", n.groups}, {"epsilon", static_cast<float>(n.eps)}});
-  values[0] = c.Cast(y, t);
+  values[0] = GroupNormalize(c.Cast(n.x, compute), n.weight, n.bias, n.groups, n.eps).To(t);
   return values;
 }
 X2IR_TORCH(group_normalization)
