@@ -148,11 +148,13 @@ Sorted Sort(const Expr& x, int64_t axis, bool descending) {
     const Sorted sorted = Sort(x.To(wide), axis, descending);
     return {sorted.values.To(t), sorted.indices};
   }
+  return TopOf(x, Unsqueeze(SizeOf(x, axis), {0}), axis, descending);
+}
+Sorted TopOf(const Expr& x, Value* k, int64_t axis, bool largest) {
   Builder& b = x.builder();
-  const std::vector<Value*> sorted =
-      b.Ops("top_k", {x, Unsqueeze(SizeOf(x, axis), {0})},
-            {{"axis", axis}, {"largest", descending}, {"sorted", 1}}, 2);
-  return {{b, sorted[0]}, {b, sorted[1]}};
+  const std::vector<Value*> top =
+      b.Ops("top_k", {x, k}, {{"axis", axis}, {"largest", largest}, {"sorted", 1}}, 2);
+  return {{b, top[0]}, {b, top[1]}};
 }
 
 // --- Picked and put -----------------------------------------------------------------------------

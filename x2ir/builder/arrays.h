@@ -63,6 +63,9 @@ struct Sorted {
   Expr values, indices;
 };
 Sorted Sort(const Expr& x, int64_t axis, bool descending);
+// The k (int64, one element of rank 1) largest or smallest elements of an axis in order. The type
+// is one that the target has a kernel for.
+Sorted TopOf(const Expr& x, Value* k, int64_t axis, bool largest = true);
 
 // --- Picked and put -----------------------------------------------------------------------------
 

@@ -230,13 +230,12 @@ Svd SvdOf(const Expr& a) {
                   });
   }
   const Expr norms = Sqrt(Sum(done[0] * done[0], -2));
-  const std::vector<Value*> sorted = b.Ops("top_k", {norms.value(), Ints(b, {n.value()}).value()},
-                                           {{"axis", rank - 2}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr order = Unsqueeze(Expr(b, sorted[1]), {-2});
+  const Sorted sorted = TopOf(norms, Ints(b, {n.value()}), rank - 2);
+  const Expr order = Unsqueeze(sorted.indices, {-2});
   const auto ordered = [&](const Expr& g) {
     return GatherElements(g, Expand(order, ShapeOf(g)), -1);
   };
-  return {Expr(b, sorted[0]), ordered(done[0]), ordered(done[1])};
+  return {sorted.values, ordered(done[0]), ordered(done[1])};
 }
 
 Expr Symmetric(const Expr& a, bool lower) {

@@ -150,5 +150,11 @@ Expr Slice(const Expr& x, int64_t axis, const Size& start, const Size& end,
   if (step) others.push_back(Vector(b, *step));
   return x.Op("slice", std::move(others));
 }
+Expr SliceAt(const Expr& x, int64_t axis, int64_t i) {
+  return Slice(x, axis, i, i == -1 ? kToEnd : i + 1);
+}
+Expr ElementAt(const Expr& x, int64_t axis, int64_t i) {
+  return Squeeze(SliceAt(x, axis, i), {axis});
+}
 
 }  // namespace x2ir

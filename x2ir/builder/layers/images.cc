@@ -9,7 +9,7 @@
 
 namespace x2ir {
 
-Expr Repeated(NodeReader& a, const Expr& x, int64_t rows, int64_t columns) {
+Expr RepeatedPixels(NodeReader& a, const Expr& x, int64_t rows, int64_t columns) {
   if (rows == 1 && columns == 1) return a.Op("identity", {x});
   return ResizedBy(x, {1, 1, static_cast<float>(rows), static_cast<float>(columns)}, kNearestFloor);
 }

@@ -11,7 +11,7 @@
 namespace X2IR_API x2ir {
 
 // Each pixel as a rectangle of so many.
-Expr Repeated(NodeReader& a, const Expr& x, int64_t rows, int64_t columns);
+Expr RepeatedPixels(NodeReader& a, const Expr& x, int64_t rows, int64_t columns);
 // Channels of groups, one of each group after the other.
 absl::StatusOr<Value*> ShuffledChannels(NodeReader& a, const Expr& x, int64_t groups);
 // Darknet's reorg: it takes blocks of an image of fewer channels and larger planes that has the

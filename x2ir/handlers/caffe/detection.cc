@@ -1,5 +1,7 @@
 // Caffe: boxes to begin with, boxes that are left, and regions of images (SSD, R-FCN, Faster
 // R-CNN).
+#include "x2ir/builder/layers/detection.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,9 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "x2ir/builder/prior_boxes.h"
-#include "x2ir/core/other_row.h"
-#include "x2ir/formats/paddle/paddle.h"
+#include "x2ir/builder/layers/anchors.h"
 #include "x2ir/handlers/caffe/caffe.h"
 
 namespace x2ir {
@@ -26,20 +26,19 @@ std::vector<double> Whole(const std::vector<float>& numbers) {
   return whole;
 }
 
+absl::Status CheckRatios(const std::vector<double>& ratios) {
+  for (const double ratio : ratios) {
+    if (!(ratio > 0)) return Invalid("a ratio of ", ratio);
+  }
+  return absl::OkStatus();
+}
+
 // [1, 2, 4 * boxes]: corners as parts of the image, and variances.
 absl::StatusOr<Value*> PriorBox(CaffeArgs& a) {
   const std::vector<double> least = Whole(a.Floats("min_size")), most = Whole(a.Floats("max_size"));
   const bool flip = a.Bool("flip", true), clip = a.Bool("clip", false);
   std::vector<double> variances = Wide(a.Floats("variance"));
-  std::vector<double> ratios = {1};
-  for (const float ratio : a.Floats("aspect_ratio")) {
-    const auto r = static_cast<double>(ratio);
-    const bool known = std::any_of(ratios.begin(), ratios.end(),
-                                   [&](double each) { return std::fabs(r - each) < 1e-6; });
-    if (known) continue;
-    ratios.push_back(r);
-    if (flip) ratios.push_back(1 / r);
-  }
+  const std::vector<double> ratios = PriorRatios(Wide(a.Floats("aspect_ratio")), flip);
   if (least.empty() || (!most.empty() && most.size() != least.size())) {
     return Invalid(least.size(), " smallest sizes and ", most.size(), " largest ones");
   }
@@ -60,27 +59,14 @@ absl::StatusOr<Value*> PriorBox(CaffeArgs& a) {
   const double step_h = steps ? by_h : height / static_cast<double>((*map)[0]),
                step_w = steps ? by_w : width / static_cast<double>((*map)[1]);
   const double offset = a.Float("offset", 0.5f);
-  std::vector<std::pair<double, double>> halves;
-  for (size_t s = 0; s < least.size(); ++s) {
-    halves.emplace_back(least[s] / 2, least[s] / 2);
-    if (!most.empty()) {
-      const double between = std::sqrt(least[s] * most[s]) / 2;
-      halves.emplace_back(between, between);
-    }
-    for (const double ratio : ratios) {
-      if (std::fabs(ratio - 1) < 1e-6) continue;
-      if (!(ratio > 0)) return Invalid("a ratio of ", ratio);
-      halves.emplace_back(least[s] * std::sqrt(ratio) / 2, least[s] / std::sqrt(ratio) / 2);
-    }
-  }
-  return CornersOf(a.b(), a.dtype(),
-                   {(*map)[0], (*map)[1], width, height, step_w, step_h, offset, clip,
-                    std::move(halves), std::move(variances)});
+  X2IR_RETURN_IF_ERROR(CheckRatios(ratios));
+  return PriorBoxes(a.b(), a.dtype(),
+                    {(*map)[0], (*map)[1], PriorAnchors(least, most, ratios), step_w, step_h,
+                     offset, offset, width, height, clip},
+                    variances);
 }
 
-Expr ColumnAt(const Expr& x, int64_t k) {
-  return Squeeze(Slice(x, -1, Size(k), Size(k + 1)), {-1});
-}
+Expr ColumnAt(const Expr& x, int64_t k) { return ElementAt(x, -1, k); }
 
 // Offsets [images, boxes, 4] from boxes [boxes, 4], in parts of variances of these.
 absl::StatusOr<Expr> DecodedBoxes(CaffeArgs& a, const Expr& by, const Expr& prior,
@@ -130,21 +116,11 @@ absl::StatusOr<Value*> DetectionOutput(CaffeArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Expr boxes,
                         DecodedBoxes(a, offsets, plane(0), plane(1), code, encoded));
   const Expr chances = Transpose(ReshapeTo(a.in(1), {images, Size(-1), Size(classes)}), {0, 2, 1});
-  AttributeMap attrs = {{"background_label", background},
-                        {"keep_top_k", keep},
-                        {"nms_top_k", top},
-                        {"score_threshold", threshold},
-                        {"nms_threshold", overlap},
-                        {"nms_eta", 1.0f},
-                        {"normalized", 1}};
-  attrs.Set(paddle::kOperandSlots, Attribute::Strings{"BBoxes", "Scores"});
-  attrs.Set(paddle::kResultSlots, Attribute::Strings{"Out", "Index"});
-  const Values found =
-      AsOther(a, "paddle", 1, "multiclass_nms3", {boxes, chances}, std::move(attrs),
-              {{true, Type::Tensor(DType::kFloat32)}, {true, Type::Tensor(DType::kInt32)}});
-  const Expr rows(a, found[0]), places = Expr(a, found[1]).To(DType::kInt64);
+  const ClassBoxes found = SuppressByClass(boxes, chances, SizeOf(chances, 0), /*of_class=*/false,
+                                           {background, top, keep, threshold, overlap});
+  const Expr places = found.index.To(DType::kInt64);
   const Expr image = (places / SizeOf(boxes, 1)).To(DType::kFloat32);
-  return Unsqueeze(Concat(a, {image, rows}, 1), {0, 1}).value();
+  return Unsqueeze(Concat(a, {image, found.out}, 1), {0, 1}).value();
 }
 
 Value* RoiPooling(CaffeArgs& a) {
@@ -204,25 +180,6 @@ absl::StatusOr<Value*> PsRoiPooling(CaffeArgs& a) {
 
 // --- Regions that a network proposes -------------------------------------------------------------
 
-// Anchors of a cell: of each ratio, whose area is that of the base, each scale.
-std::vector<double> AnchorsOf(double base, const std::vector<double>& ratios,
-                              const std::vector<double>& scales) {
-  std::vector<double> anchors;
-  const double middle = (base - 1) / 2;
-  for (const double ratio : ratios) {
-    const double width = std::nearbyint(std::sqrt(base * base / ratio)),
-                 height = std::nearbyint(width * ratio);
-    for (const double scale : scales) {
-      const double half_w = (width * scale - 1) / 2, half_h = (height * scale - 1) / 2;
-      for (const double edge :
-           {middle - half_w, middle - half_h, middle + half_w, middle + half_h}) {
-        anchors.push_back(edge);
-      }
-    }
-  }
-  return anchors;
-}
-
 struct Regions {
   int64_t stride = 16, base = 16, least = 16, before = 6000, after = 300;
   float overlap = 0.7f;
@@ -233,28 +190,23 @@ struct Regions {
 // width and scale. [n, 5]: image 0 and corners of the best regions that overlap no better one.
 absl::StatusOr<Values> RegionsOf(CaffeArgs& a, const Regions& regions_of) {
   const auto& [stride, base, least, before, after, overlap, ratios, scales] = regions_of;
-  for (const double ratio : ratios) {
-    if (!(ratio > 0)) return Invalid("a ratio of ", ratio);
-  }
+  X2IR_RETURN_IF_ERROR(CheckRatios(ratios));
   const auto sizes = KnownSizes(a.in(0));
   a.Require(sizes && sizes->size() == 4 && (*sizes)[0] == 1, "regions of several images");
   const int64_t height = (*sizes)[2], width = (*sizes)[3];
   const auto each = static_cast<int64_t>(ratios.size() * scales.size());
   const auto count = CheckedProduct({height, width, each});
-  if (!count || *count < 1 || *count > kMaxPriors || (*sizes)[1] != 2 * each || stride < 1 ||
+  if (!count || *count < 1 || *count > kMaxAnchors || (*sizes)[1] != 2 * each || stride < 1 ||
       before < 1 || after < 1) {
     return Invalid("regions of ", (*sizes)[1], " channels for ", each, " anchors");
   }
-  const std::vector<double> cell = AnchorsOf(static_cast<double>(base), ratios, scales);
-  std::vector<double> numbers;
-  for (int64_t i = 0; i < *count; ++i) {
-    const double x = static_cast<double>(i / each % width * stride),
-                 y = static_cast<double>(i / each / width * stride);
-    for (int64_t k = 0; k < 4; ++k) {
-      numbers.push_back(cell[static_cast<size_t>(i % each * 4 + k)] + (k % 2 == 0 ? x : y));
-    }
+  const auto side = static_cast<double>(base), step = static_cast<double>(stride);
+  std::vector<Anchor> cell;
+  for (const BoxSize& size : AnchorSizes({side * side, ratios, scales, /*halves_to_even=*/true})) {
+    cell.push_back(PixelAnchor(size, (side - 1) / 2, (side - 1) / 2));
   }
-  const Expr anchors = NumbersAs(a, DType::kFloat32, {*count, 4}, numbers, "anchors");
+  const Expr anchors = NumbersAs(a, DType::kFloat32, {*count, 4},
+                                 AnchorCorners({height, width, cell, step, step}), "anchors");
   const Expr chance =
       Reshape(Transpose(Slice(a.in(0), 1, Size(each), Size(2 * each)), {0, 2, 3, 1}), {*count});
   const Expr by = Reshape(Transpose(Reshape(a.in(1), {1, each, 4, height, width}), {0, 3, 4, 1, 2}),
@@ -263,30 +215,20 @@ absl::StatusOr<Values> RegionsOf(CaffeArgs& a, const Regions& regions_of) {
   const auto of_image = [&](int64_t k) { return Slice(info, 0, Size(k), Size(k + 1)); };
   const Expr left = ColumnAt(anchors, 0), top = ColumnAt(anchors, 1),
              w = ColumnAt(anchors, 2) - left + 1, h = ColumnAt(anchors, 3) - top + 1;
-  const Expr x = ColumnAt(by, 0) * w + left + w * 0.5, y = ColumnAt(by, 1) * h + top + h * 0.5;
-  const Expr half_w = Exp(ColumnAt(by, 2)) * w * 0.5, half_h = Exp(ColumnAt(by, 3)) * h * 0.5;
+  const auto [x, y, half_w, half_h] =
+      Decoded({left, top, w, h}, [&](int64_t k) { return ColumnAt(by, k); });
   const auto inside = [&](const Expr& v, const Expr& size) { return Max(Min(v, size - 1), 0.0); };
   const Expr x1 = inside(x - half_w, of_image(1)), y1 = inside(y - half_h, of_image(0)),
              x2 = inside(x + half_w, of_image(1)), y2 = inside(y + half_h, of_image(0));
   const Expr small = of_image(2) * static_cast<double>(least);
   const Expr large = (x2 - x1 + 1 >= small) & (y2 - y1 + 1 >= small);
-  // Those that are too small are below all others, and below what counts.
-  const Expr ranked = Where(large, chance, -1e30);
-  const int64_t kept = std::min(before, *count);
-  const Values best = a.b().Ops("top_k", {ranked, a.b().Ints({kept})},
-                                {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr boxes = Gather(Stack(a, {x1, y1, x2, y2}, 1), best[1], 0);
-  // A pixel has a size: one more at the end is what the overlap is of.
-  const Expr wide = boxes + NumbersAs(a, DType::kFloat32, {4}, {0, 0, 1, 1});
-  const auto one = [&](double number) { return NumbersAs(a, DType::kFloat32, {1}, {number}); };
-  const Expr rows = a.Op("non_max_suppression",
-                         {Unsqueeze(wide, {0}), Unsqueeze(Expr(a, best[0]), {0, 1}),
-                          a.b().Ints({after}), one(static_cast<double>(overlap)), one(-1e29)});
-  const Expr chosen = ColumnAt(rows, 2);
+  const auto [boxes, chances, chosen] =
+      BestProposals({x1, y1, x2, y2, Where(large, chance, kNoChance)},
+                    {std::min(before, *count), after, static_cast<double>(overlap), 1});
   const Expr regions = Gather(boxes, chosen, 0);
   const Expr image = Slice(regions, 1, Size(0), Size(1)) * 0.0;
   Values all = {Concat(a, {image, regions}, 1)};
-  if (a.wants(1)) all.push_back(Unsqueeze(Gather(Expr(a, best[0]), chosen, 0), {1}));
+  if (a.wants(1)) all.push_back(Unsqueeze(Gather(chances, chosen, 0), {1}));
   return all;
 }
 

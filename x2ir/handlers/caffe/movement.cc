@@ -135,9 +135,8 @@ absl::StatusOr<Value*> ArgMax(CaffeArgs& a) {
   const Expr x = a.in(0);
   const Expr from = along ? x : x.Op("flatten", {}, {{"axis", 1}});
   const int64_t at = along ? a.AxisOf(axis) : 1;
-  const Values both = a.b().Ops("top_k", {from, a.b().Ints({count})},
-                                {{"axis", at}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr numbers(a, both[0]), places = Expr(a, both[1]).To(x.dtype());
+  const auto [numbers, found] = TopOf(from, a.b().Ints({count}), at);
+  const Expr places = found.To(x.dtype());
   if (along) return (values ? numbers : places).value();
   if (values) return Stack(a, {places, numbers}, 1).value();
   return Unsqueeze(places, {1}).value();
@@ -204,7 +203,7 @@ absl::StatusOr<Value*> Upsample(CaffeArgs& a) {
   }
   if (a.num_bottoms() == 1) {
     a.Require(!less_h && !less_w && height == 0 && width == 0, "sizes beside a scale");
-    return Repeated(a, a.in(0), scale_h, scale_w).value();
+    return RepeatedPixels(a, a.in(0), scale_h, scale_w).value();
   }
   const auto sizes = KnownSizes(a.in(0), 2, 4);
   a.Require(sizes && std::max((*sizes)[0], (*sizes)[1]) <= INT32_MAX,

@@ -1,19 +1,17 @@
 // Caffe2: operators of detectors, as Detectron writes them. Boxes are [boxes, 4], their corners.
 // Where a file does not say whether a pixel has a size (`legacy_plus_one`), it has, as in Caffe2's
 // last release.
+#include "x2ir/builder/layers/detection.h"
+
 #include <cmath>
 
+#include "x2ir/builder/layers/anchors.h"
 #include "x2ir/handlers/caffe2/caffe2.h"
 
 namespace x2ir {
 namespace {
 
-constexpr int64_t kMaxBoxes = 1 << 22;
-
-Expr Column(const Expr& x, int64_t i) { return Slice(x, 1, Size(i), Size(i + 1)); }
-Expr OneNumber(Caffe2Args& a, double number) {
-  return NumbersAs(a, DType::kFloat32, {1}, {number});
-}
+Expr Column(const Expr& x, int64_t i) { return SliceAt(x, 1, i); }
 
 // How much a box is larger than the difference of its corners: 1 or 0.
 double PixelSize(Caffe2Args& a) {
@@ -61,8 +59,7 @@ Kept WithoutOverlaps(Caffe2Args& a, const Expr& boxes, const Expr& chances, cons
                      double overlap, double above, double pixel) {
   // A pixel has a size: one more at the end is what the overlap is of.
   const Expr wide = boxes + NumbersAs(a, DType::kFloat32, {4}, {0, 0, pixel, pixel});
-  const Expr rows = a.Op("non_max_suppression", {wide, Unsqueeze(chances, {1}), most,
-                                                 OneNumber(a, overlap), OneNumber(a, above)});
+  const Expr rows = SelectBoxes({wide, Unsqueeze(chances, {1}), most, overlap, above});
   const auto column = [&](int64_t i) { return Squeeze(Column(rows, i), {1}); };
   return {column(0), column(2)};
 }
@@ -80,37 +77,28 @@ absl::StatusOr<Values> GenerateProposals(Caffe2Args& a) {
   a.Require(sizes && sizes->size() == 4, "chances of unknown size");
   const int64_t images = (*sizes)[0], each = (*sizes)[1], height = (*sizes)[2], width = (*sizes)[3];
   const auto count = CheckedProduct({each, height, width});
-  if (!count || *count < 1 || *count > kMaxBoxes || images < 1 || images > 64) {
+  if (!count || *count < 1 || *count > kMaxAnchors || images < 1 || images > 64) {
     return Invalid("boxes of ", images, " images with ", each, " anchors");
   }
   a.Require(DimAt(a.in(3), 1) == Dim(4) && DimAt(a.in(3), 0) == Dim(each), "rotated anchors");
-  std::vector<double> corners;
-  for (int64_t y = 0; y < height; ++y) {
-    for (int64_t x = 0; x < width; ++x) {
-      for (int k = 0; k < 2; ++k) {
-        corners.push_back(static_cast<double>(x) * stride);
-        corners.push_back(static_cast<double>(y) * stride);
-      }
-    }
-  }
   // In the order of rows, columns and anchors.
+  const std::vector<double> corners = AnchorCorners({height, width, {{0, 0}}, stride, stride});
   const Expr places = NumbersAs(a, DType::kFloat32, {height * width, 1, 4}, corners, "places");
   const Expr anchors = Reshape(Unsqueeze(a.in(3), {0}) + places, {*count, 4});
   const int64_t kept = before > 0 ? std::min(before, *count) : *count;
   std::vector<Value*> regions, chances;
   for (int64_t i = 0; i < images; ++i) {
-    const auto own = [&](const Expr& x) { return Slice(x, 0, Size(i), Size(i + 1)); };
+    const auto own = [&](const Expr& x) { return SliceAt(x, 0, i); };
     const Expr chance = Reshape(Transpose(own(a.in(0)), {0, 2, 3, 1}), {*count});
     const Expr by = Reshape(
         Transpose(Reshape(own(a.in(1)), {each, 4, height, width}), {2, 3, 0, 1}), {*count, 4});
-    const Values best = a.b().Ops("top_k", {chance, a.b().Ints({kept})},
-                                  {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
+    const auto [top, index] = TopOf(chance, a.b().Ints({kept}), 0);
     const Expr info = own(a.in(2));
     const auto of_image = [&](int64_t k) { return Column(info, k); };
     // Whole numbers.
     const Expr rows = Floor(of_image(0)), columns = Floor(of_image(1));
     const Expr boxes = Inside(
-        a, MovedBoxes(a, Gather(anchors, best[1], 0), Gather(by, best[1], 0), {1, 1, 1, 1}, pixel),
+        a, MovedBoxes(a, Gather(anchors, index, 0), Gather(by, index, 0), {1, 1, 1, 1}, pixel),
         rows, columns, pixel);
     const auto side = [&](int64_t k) {
       return Shifted(Column(boxes, k + 2) - Column(boxes, k), pixel);
@@ -118,7 +106,6 @@ absl::StatusOr<Values> GenerateProposals(Caffe2Args& a) {
     const Expr w = side(0), h = side(1), small = of_image(2) * least;
     const Expr counts = (w >= small) & (h >= small) & (Column(boxes, 0) + w / 2 < of_image(1)) &
                         (Column(boxes, 1) + h / 2 < of_image(0));
-    const Expr top(a, best[0]);
     // Those that do not count are below what counts.
     const Expr ranked = Where(Squeeze(counts, {1}), top, -1e30);
     const Kept left = WithoutOverlaps(a, Unsqueeze(boxes, {0}), Unsqueeze(ranked, {0}),
@@ -204,11 +191,8 @@ absl::StatusOr<Values> BoxWithNmsLimit(Caffe2Args& a) {
     // The best of all, in their order.
     const Expr found = Gather(Flat(own), place, 0);
     const Expr limit = Reshape(Min(SizeOf(place, 0), Int(a, most)), {1});
-    const auto ranked = [&](const Expr& x, int64_t largest) {
-      return a.b().Ops("top_k", {x, limit}, {{"axis", 0}, {"largest", largest}, {"sorted", 1}}, 2);
-    };
-    const Values best = ranked(found, 1);
-    place = Gather(place, ranked({a, best[1]}, 0)[0], 0);
+    const Expr best = TopOf(found, limit, 0).indices;
+    place = Gather(place, TopOf(best, limit, 0, /*largest=*/false).values, 0);
   }
   const Expr of = place / count;
   Values results = {Gather(Flat(own), place, 0),
@@ -236,9 +220,7 @@ Expr Collected(Caffe2Args& a, int64_t levels, int64_t most) {
   const Expr all = Concat(a, boxes, 0), chance = Concat(a, chances, 0);
   const Expr count = SizeOf(chance, 0);
   const Expr kept = Reshape(most > 0 ? Min(count, Int(a, most)) : count, {1});
-  const Values best =
-      a.b().Ops("top_k", {chance, kept}, {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
-  return Gather(all, best[1], 0);
+  return Gather(all, TopOf(chance, kept, 0).indices, 0);
 }
 // Boxes level by level, by their size; at last where each of the boxes went.
 absl::StatusOr<Values> Distributed(Caffe2Args& a, const Expr& boxes) {
@@ -325,7 +307,7 @@ Expr HeatmapMaxKeypoint(Caffe2Args& a) {
   const Expr around = GatherElements(flat, Concat(a, places, 2), 2);
   const auto f = [&](int64_t y, int64_t x) {
     const int64_t i = (y + 1) * 3 + x + 1;
-    return Squeeze(Slice(around, 2, Size(i), Size(i + 1)), {2});
+    return ElementAt(around, 2, i);
   };
   const Expr score = f(0, 0);
   const Expr gx = (f(0, -1) - f(0, 1)) * 0.5, gy = (f(-1, 0) - f(1, 0)) * 0.5;

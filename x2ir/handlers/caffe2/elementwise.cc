@@ -322,9 +322,8 @@ absl::StatusOr<Values> TopK(Caffe2Args& a) {
   const int64_t count = a.Int("k", 1), axis = a.AxisOf(a.Int("axis", -1));
   a.Require(a.num_inputs() == 1 && !a.wants(2), "computed or flat places");
   if (count < 1) return Invalid("the ", count, " largest numbers");
-  Values all = a.b().Ops("top_k", {a.in(0), a.b().Ints({count})},
-                         {{"axis", axis}, {"largest", 1}, {"sorted", 1}}, 2);
-  return all;
+  const Sorted top = TopOf(a.in(0), a.b().Ints({count}), axis);
+  return Values{top.values, top.indices};
 }
 Value* ArgOf(Caffe2Args& a, bool largest) {
   const int64_t axis = a.AxisOf(a.Int("axis", -1));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "x2ir/builder/layers/dense.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/layers/norm.h"
 #include "x2ir/handlers/caffe2/caffe2.h"
 
@@ -221,14 +222,9 @@ absl::StatusOr<Value*> RoiAlign(Caffe2Args& a) {
   const Expr image = numbered ? a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}))
                               : Filled(a, DType::kInt64, {SizeAt(rois, 0)}, 0);
   const Expr regions = numbered ? Slice(rois, 1, Size(1), Size(5)) : rois;
-  return a
-      .Op("roi_align", {a.in(0), regions, image},
-          {{"output_height", a.Int("pooled_h", 1)},
-           {"output_width", a.Int("pooled_w", 1)},
-           {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))},
-           {"sampling_ratio", samples < 0 ? 0 : samples},
-           {"mode", "avg"},
-           {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"}})
+  return AlignedRegions(a.in(0), regions, image,
+                        {a.Int("pooled_h", 1), a.Int("pooled_w", 1), a.Number("spatial_scale", 1),
+                         samples, aligned})
       .value();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/coreml/coreml.h"
@@ -41,16 +42,12 @@ Expr Survivors(NodeReader& a, const Expr& boxes, const Expr& scores, const BoxRu
   const Expr bound =
       known ? NumbersAs(a.b(), DType::kFloat32, {1}, {std::clamp(known->AsDouble(0), 0.0, 1.0)})
             : Clip(rules.overlap.To(DType::kFloat32), lowest.Number(0), lowest.Number(1));
-  const Expr found = a.Op(
-      "non_max_suppression",
-      {Unsqueeze(boxes.To(DType::kFloat32), {0}), table, Vector(a.b(), rules.most), bound, lowest},
-      {{"center_point_box", 1}});
-  const Expr chosen = Squeeze(Slice(found, 1, Size(2), Size(3)), {1});
+  const Expr found = SelectBoxes({Unsqueeze(boxes.To(DType::kFloat32), {0}), table,
+                                  Vector(a.b(), rules.most), bound, lowest, /*by_middle=*/true});
+  const Expr chosen = ElementAt(found, 1, 2);
   if (!rules.per_class) return chosen;
-  const Values order =
-      a.b().Ops("top_k", {Gather(chances, chosen, 0), Vector(a.b(), SizeAt(found, 0))},
-                {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
-  return Gather(chosen, order[1], 0);
+  const Expr own = Gather(chances, chosen, 0);
+  return Gather(chosen, TopOf(own, Vector(a.b(), SizeAt(found, 0)), 0).indices, 0);
 }
 
 // x with rows of `number` behind it, and as many rows of all that.
@@ -73,7 +70,7 @@ Values PaddedBoxes(NodeReader& a, const Expr& boxes, const Expr& scores, const B
   a.Require(most > 0, "a computed number of boxes");
   std::vector<Value*> all[4];
   for (int64_t i = 0; i < batch.value(); ++i) {
-    const auto own = [&](const Expr& x) { return Squeeze(Slice(x, 0, Size(i), Size(i + 1)), {0}); };
+    const auto own = [&](const Expr& x) { return ElementAt(x, 0, i); };
     const Expr here = own(boxes), points = own(scores);
     const Expr found = Survivors(a, here, points, rules);
     const Expr best = Reduce(points, "reduce_max", {1}).Op("arg_max", {}, {{"keepdims", 1}});

@@ -374,16 +374,14 @@ Values Neighbours(NnArgs& a) {
   a.Require(static_cast<int64_t>(numbers.size()) == count, "a label for each sample");
   const int64_t kinds = *std::max_element(numbers.begin(), numbers.end()) + 1;
   const Expr points = {a.b(), a.b().Constant(Tensor::Of<float>({count, size}, samples))};
-  const Values nearest =
-      a.b().Ops("top_k", {Sum(Square(points - Vector(a)), 1), a.b().Ints({most})},
-                {{"axis", 0}, {"largest", 0}, {"sorted", 1}}, 2);
-  const Expr distances = {a.b(), nearest[0]};
+  const Expr squares = Sum(Square(points - Vector(a)), 1);
+  const auto [distances, nearest] = TopOf(squares, a.b().Ints({most}), 0, /*largest=*/false);
   Expr weights = distances * 0.0 + 1.0;
   if (inverse) {
     const Expr none = distances == 0.0;
     weights = Where(Any(none, {0}, true), none.To(DType::kFloat32), 1.0 / distances);
   }
-  const Expr own = Gather({a.b(), a.b().Ints(numbers)}, nearest[1], 0);
+  const Expr own = Gather({a.b(), a.b().Ints(numbers)}, nearest, 0);
   const Expr table = Unsqueeze(own, {1}) == Ints(a.b(), CountedFrom(0, kinds));
   const Expr votes = Sum(Where(table, Unsqueeze(weights, {1}), 0.0), 0);
   return ClassesOf(a, votes / SumAll(votes), &classes);

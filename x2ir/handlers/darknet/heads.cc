@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/formats/darknet/darknet.h"
 #include "x2ir/handlers/darknet/darknet.h"
 
@@ -32,16 +33,24 @@ Expr Part(const Expr& x, int64_t from, int64_t to) { return Slice(x, -1, Size(fr
 Expr WithoutOverlaps(DarknetArgs& a, const Expr& boxes, const Expr& chances, double overlap,
                      double thresh) {
   const Expr table = Transpose(chances, {0, 2, 1});
-  const auto one = [&](double number) { return NumbersAs(a, DType::kFloat32, {1}, {number}); };
-  const Expr rows = a.Op("non_max_suppression",
-                         {boxes, table, Vector(a, SizeAt(boxes, 1)), one(overlap), one(thresh)},
-                         {{"center_point_box", 1}});
+  const Expr rows =
+      SelectBoxes({boxes, table, Vector(a, SizeAt(boxes, 1)), overlap, thresh, /*by_middle=*/true});
   const Expr ones = Expand(table.Number(1), Vector(a, SizeAt(rows, 0)));
   const Expr there = ScatterNd(table * 0.0, rows, ones, "none");
   return Transpose(table * there, {0, 2, 1});
 }
 
-absl::StatusOr<Value*> Decoded(DarknetArgs& a, const Boxes& boxes) {
+// The column and the row of each cell.
+std::vector<double> PlacesOf(int64_t rows, int64_t columns) {
+  std::vector<double> places;
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    places.push_back(static_cast<double>(i % columns));
+    places.push_back(static_cast<double>(i / columns));
+  }
+  return places;
+}
+
+absl::StatusOr<Value*> DecodedHead(DarknetArgs& a, const Boxes& boxes) {
   const Expr x = a.image();
   const auto sizes = KnownSizes(x, 1, 4);
   a.Require(sizes.has_value(), "a head of unknown size");
@@ -64,15 +73,9 @@ absl::StatusOr<Value*> Decoded(DarknetArgs& a, const Boxes& boxes) {
     return Concat(a, {Part(cells, 2 * i, 2 * i + 1), Part(cells, 2 * i + 2, 2 * i + 3)}, -1);
   };
   const Expr middle = Shifted(Scaled(chance(pair(0)), boxes.scale), -0.5 * (boxes.scale - 1));
-  std::vector<double> corners, parts = {static_cast<double>(width), static_cast<double>(height)};
-  for (int64_t row = 0; row < height; ++row) {
-    for (int64_t column = 0; column < width; ++column) {
-      corners.push_back(static_cast<double>(column));
-      corners.push_back(static_cast<double>(row));
-    }
-  }
-  Expr at =
-      (middle + NumbersAs(a, t, {height, width, 1, 2}, corners)) / NumbersAs(a, t, {2}, parts);
+  const std::vector<double> parts = {static_cast<double>(width), static_cast<double>(height)};
+  Expr at = (middle + NumbersAs(a, t, {height, width, 1, 2}, PlacesOf(height, width))) /
+            NumbersAs(a, t, {2}, parts);
   std::vector<double> anchors;
   for (size_t i = 0; i < boxes.widths.size(); ++i) {
     anchors.push_back(boxes.widths[i]);
@@ -192,7 +195,7 @@ absl::StatusOr<Value*> YoloWith(DarknetArgs& a, bool sigmas) {
     boxes.widths.push_back(anchors[at] / static_cast<double>(image[1]));
     boxes.heights.push_back(anchors[at + 1] / static_cast<double>(image[0]));
   }
-  return Decoded(a, boxes);
+  return DecodedHead(a, boxes);
 }
 
 absl::StatusOr<Value*> Yolo(DarknetArgs& a) { return YoloWith(a, false); }
@@ -222,7 +225,7 @@ absl::StatusOr<Value*> Region(DarknetArgs& a) {
     boxes.widths.push_back(anchors[i] / static_cast<double>((*sizes)[1]));
     boxes.heights.push_back(anchors[i + 1] / static_cast<double>((*sizes)[0]));
   }
-  return Decoded(a, boxes);
+  return DecodedHead(a, boxes);
 }
 
 // YOLOv1: for all cells the chances of classes, then of objects, then boxes, whose sizes are roots.
@@ -251,12 +254,7 @@ absl::StatusOr<Value*> Detection(DarknetArgs& a) {
   Expr own = part(0, first, 0);
   if (softmax) own = own.Op("softmax", {}, {{"axis", -1}});
   const Expr object = part(first, second, 1), box = part(second, second + cells * count * 4, 4);
-  std::vector<double> corners;
-  for (int64_t i = 0; i < cells; ++i) {
-    corners.push_back(static_cast<double>(i % side));
-    corners.push_back(static_cast<double>(i / side));
-  }
-  const Expr at = (Part(box, 0, 2) + NumbersAs(a, x.dtype(), {cells, 1, 2}, corners)) /
+  const Expr at = (Part(box, 0, 2) + NumbersAs(a, x.dtype(), {cells, 1, 2}, PlacesOf(side, side))) /
                   static_cast<double>(side);
   const Expr size = roots ? Square(Part(box, 2, 4)) : Part(box, 2, 4);
   const Expr chance = object * own;

@@ -526,7 +526,7 @@ absl::StatusOr<Value*> Upsample(DarknetArgs& a) {
     const WindowPool sum{SquareWindow(-stride, {-stride, -stride}, 1, 0), PoolKind::kSum};
     return Scaled(PoolWindows(a, a.image(), sum), scale).value();
   }
-  return Scaled(Repeated(a, a.image(), stride, stride), scale).value();
+  return Scaled(RepeatedPixels(a, a.image(), stride, stride), scale).value();
 }
 absl::StatusOr<Value*> Reorg(DarknetArgs& a) {
   a.RefuseAll({"flatten", "extra"});

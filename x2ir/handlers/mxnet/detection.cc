@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/anchors.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -15,9 +16,7 @@ namespace {
 struct Sides {
   Expr left, top, right, bottom;
 };
-Expr ColumnOf(const Expr& x, int64_t k) {
-  return Squeeze(Slice(x, -1, Size(k), k == -1 ? Size(kToEnd) : Size(k + 1)), {-1});
-}
+Expr ColumnOf(const Expr& x, int64_t k) { return ElementAt(x, -1, k); }
 // By corners, or (center) by middles and sizes.
 Sides SidesOf(const Expr& boxes, int64_t from, bool center) {
   const Expr p = ColumnOf(boxes, from), q = ColumnOf(boxes, from + 1),
@@ -78,21 +77,14 @@ absl::StatusOr<Value*> MultiBoxPrior(SymbolArgs& a) {
   const double step_y = steps[0] > 0 ? steps[0] : 1.0 / static_cast<double>(height);
   const double step_x = steps[1] > 0 ? steps[1] : 1.0 / static_cast<double>(width);
   const double shape = static_cast<double>(height) / static_cast<double>(width);
-  std::vector<double> numbers;
-  for (int64_t i = 0; i < height; ++i) {
-    const double y = (static_cast<double>(i) + offsets[0]) * step_y;
-    for (int64_t j = 0; j < width; ++j) {
-      const double x = (static_cast<double>(j) + offsets[1]) * step_x;
-      for (size_t k = 0; k < each; ++k) {
-        const double size = k < sizes.size() ? sizes[k] : sizes[0];
-        const double ratio = std::sqrt(k < sizes.size() ? ratios[0] : ratios[k - sizes.size() + 1]);
-        const double w = size * shape * ratio / 2, h = size / ratio / 2;
-        for (const double number : {x - w, y - h, x + w, y + h}) {
-          numbers.push_back(clip ? std::min(std::max(number, 0.0), 1.0) : number);
-        }
-      }
-    }
+  AnchorGrid grid{height, width, {}, step_x, step_y, offsets[1], offsets[0]};
+  grid.clip = clip;
+  for (size_t k = 0; k < each; ++k) {
+    const double size = k < sizes.size() ? sizes[k] : sizes[0];
+    const double ratio = std::sqrt(k < sizes.size() ? ratios[0] : ratios[k - sizes.size() + 1]);
+    grid.anchors.push_back({size * shape * ratio / 2, size / ratio / 2});
   }
+  const std::vector<double> numbers = AnchorCorners(grid);
   const auto count = static_cast<int64_t>(numbers.size() / 4);
   return NumbersAs(a, a.dtype(), {1, count, 4}, numbers).value();
 }
@@ -111,6 +103,10 @@ Expr Decoded(const Expr& offsets, const Expr& anchors, const std::vector<double>
   return clip ? Min(Max(boxes, 0.0), 1.0) : boxes;
 }
 
+// The places of [batch, n], the largest first.
+Expr OrderOf(const Expr& key) {
+  return TopOf(key, ReshapeTo(SizeOf(key, 1), key.builder().Ints({1})), 1).indices;
+}
 // Rows [batch, n, width] by places [batch, n].
 Expr RowsAt(const Expr& x, const Expr& places) {
   const Expr index = Expand(Unsqueeze(places, {-1}), ShapeOf(x));
@@ -135,9 +131,7 @@ absl::StatusOr<Value*> MultiBoxDetection(SymbolArgs& a) {
   // Those that count first, in the order of their scores; without suppression in their own.
   const bool suppresses = overlap > 0 && overlap <= 1;
   const Expr key = Where(valid, suppresses ? score : score.Number(1), -1.0);
-  const Values sorted = a.b().Ops("top_k", {key, ReshapeTo(SizeOf(key, 1), a.b().Ints({1}))},
-                                  {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr order(a, sorted[1]);
+  const Expr order = OrderOf(key);
   const Expr rows =
       RowsAt(Concat(a, {Unsqueeze(id, {-1}), Unsqueeze(score, {-1}), boxes}, -1), order);
   const Expr counts = GatherElements(valid.To(DType::kInt32), order, 1) > 0.0;
@@ -193,12 +187,8 @@ absl::StatusOr<Value*> BoxNms(SymbolArgs& a) {
   if (ids >= 0 && background >= 0) {
     valid = valid & Not(ColumnOf(data, ids) == static_cast<double>(background));
   }
-  const auto ordered = [&](const Expr& key) {
-    return Expr(a, a.b().Ops("top_k", {key, ReshapeTo(SizeOf(key, 1), a.b().Ints({1}))},
-                             {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2)[1]);
-  };
   const Expr lowest = FiniteExtreme(a, score.dtype(), false);
-  const Expr order = ordered(Where(valid, score, lowest));
+  const Expr order = OrderOf(Where(valid, score, lowest));
   const Expr rows = RowsAt(data, order);
   const Expr places = Iota(SizeOf(score, 1));
   Expr alive = GatherElements(valid.To(DType::kInt32), order, 1) > 0.0;
@@ -208,7 +198,7 @@ absl::StatusOr<Value*> BoxNms(SymbolArgs& a) {
   alive = Suppressed(a, SidesOf(rows, coords, in == "center"), alive,
                      ids >= 0 && !force ? &classes : nullptr, overlap, true, rounds);
   // What is left goes to the front.
-  const Expr first = ordered(Where(alive, -places.To(DType::kFloat32), -1e9));
+  const Expr first = OrderOf(Where(alive, -places.To(DType::kFloat32), -1e9));
   const Expr kept = RowsAt(rows, first);
   const Expr result = in == out ? kept : InOtherFormat(a, kept, coords, in == "center");
   const Expr there = GatherElements(alive.To(DType::kInt32), first, 1) > 0.0;
@@ -247,24 +237,6 @@ Value* BoxDecode(SymbolArgs& a) {
 
 // --- Regions of a network that proposes them -----------------------------------------------------
 
-// Boxes of each ratio and scale around a cell of the stride, as Faster R-CNN rounds them.
-std::vector<double> AnchorsOfCell(double stride, const std::vector<double>& ratios,
-                                  const std::vector<double>& scales) {
-  std::vector<double> anchors;
-  for (const double ratio : ratios) {
-    for (const double scale : scales) {
-      const double side = std::floor(std::sqrt(std::floor(stride * stride / ratio)) + 0.5);
-      const double width = side * scale, height = std::floor(side * ratio + 0.5) * scale;
-      const double middle = 0.5 * (stride - 1);
-      for (const double number : {middle - 0.5 * (width - 1), middle - 0.5 * (height - 1),
-                                  middle + 0.5 * (width - 1), middle + 0.5 * (height - 1)}) {
-        anchors.push_back(number);
-      }
-    }
-  }
-  return anchors;
-}
-
 // [batch, parts * anchors, height, width] as [batch, height * width * anchors, parts].
 Expr ByCells(const Expr& x, int64_t anchors, int64_t parts, int64_t height, int64_t width) {
   const Expr split = Reshape(x, {-1, anchors, parts, height, width});
@@ -297,25 +269,24 @@ absl::StatusOr<Values> Proposal(SymbolArgs& a) {
   }
   const int64_t count = height * width * anchors;
   const int64_t kept = before > 0 ? std::min(before, count) : count;
-  const std::vector<double> cell = AnchorsOfCell(static_cast<double>(stride), ratios, scales);
-  std::vector<double> boxes, at_row, at_column;
+  const auto step = static_cast<double>(stride);
+  AnchorGrid grid{height, width, {}, step, step};
+  for (const BoxSize& size :
+       AnchorSizes({step * step, ratios, scales, false, /*whole_area=*/true})) {
+    grid.anchors.push_back(PixelAnchor(size, (step - 1) / 2, (step - 1) / 2));
+  }
+  std::vector<double> at_row, at_column;
   for (int64_t i = 0; i < count; ++i) {
-    const auto x = static_cast<double>(i / anchors % width),
-               y = static_cast<double>(i / anchors / width);
-    for (int64_t k = 0; k < 4; ++k) {
-      boxes.push_back(cell[static_cast<size_t>(i % anchors * 4 + k)] +
-                      (k % 2 == 0 ? x : y) * static_cast<double>(stride));
-    }
-    at_row.push_back(y);
-    at_column.push_back(x);
+    at_row.push_back(static_cast<double>(i / anchors / width));
+    at_column.push_back(static_cast<double>(i / anchors % width));
   }
   const DType t = a.dtype();
-  const Expr given = NumbersAs(a, t, {1, count, 4}, boxes, "anchors");
+  const Expr given = NumbersAs(a, t, {1, count, 4}, AnchorCorners(grid), "anchors");
   const Expr deltas = ByCells(a.in(1), anchors, 4, height, width);
   const Expr all_scores =
       ByCells(Slice(a.in(0), 1, Size(anchors), Size(2 * anchors)), anchors, 1, height, width);
   // Sizes of the images, [batch, 1].
-  const auto info = [&](int64_t k) { return Slice(a.in(2), 1, Size(k), Size(k + 1)); };
+  const auto info = [&](int64_t k) { return SliceAt(a.in(2), 1, k); };
   const Expr bottom = info(0), right = info(1);
   const Sides s = SidesOf(given, 0, false);
   Sides moved = {s.left + ColumnOf(deltas, 0), s.top + ColumnOf(deltas, 1),
@@ -343,8 +314,7 @@ absl::StatusOr<Values> Proposal(SymbolArgs& a) {
       a, {moved.left - grow, moved.top - grow, moved.right + grow, moved.bottom + grow, score}, -1);
 
   const auto first_of = [&](const Expr& key, int64_t n) {
-    return Expr(a, a.b().Ops("top_k", {key, Ints(a, {n})},
-                             {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2)[1]);
+    return TopOf(key, Ints(a, {n}), 1).indices;
   };
   const auto rows_at = [&](const Expr& x, const Expr& places) {
     return GatherElements(x, Expand(Unsqueeze(places, {-1}), Ints(a, {1, 1, 5})), 1);

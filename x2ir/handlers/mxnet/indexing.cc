@@ -225,17 +225,7 @@ Value* ArangeLike(SymbolArgs& a) {
   return axis ? numbers : ReshapeTo(numbers, ShapeOf(x));
 }
 Value* Linspace(SymbolArgs& a) {
-  const double start = a.Number("start", 0), stop = a.Number("stop", 0);
-  const int64_t count = a.Integer("num", 50);
-  const bool endpoint = a.Flag("endpoint", true);
-  const DType t = a.ElementType("dtype", DType::kFloat32);
-  a.Require(count >= 0 && count < 10'000'000, "this many numbers");
-  const double parts = static_cast<double>(endpoint ? count - 1 : count);
-  std::vector<double> numbers;
-  for (int64_t i = 0; i < count; ++i) {
-    numbers.push_back(parts > 0 ? start + (stop - start) * static_cast<double>(i) / parts : start);
-  }
-  return NumbersAs(a, t, {count}, numbers);
+  return SpacedNumbers(a, [](double number) { return number; });
 }
 // Ones where the column is the row and k.
 Expr EyeOf(SymbolArgs& a, int64_t rows, int64_t columns, int64_t k, DType t) {
@@ -316,6 +306,21 @@ absl::StatusOr<Value*> Roll(SymbolArgs& a) {
 }
 
 }  // namespace
+
+Expr SpacedNumbers(SymbolArgs& a, absl::FunctionRef<double(double)> of) {
+  const double start = a.Number("start", 0), stop = a.Number("stop", 0);
+  const int64_t count = a.Integer("num", 50);
+  const bool endpoint = a.Flag("endpoint", true);
+  const DType t = a.ElementType("dtype", DType::kFloat32);
+  a.Require(count >= 0 && count < 10'000'000, "this many numbers");
+  const double parts = static_cast<double>(endpoint ? count - 1 : count);
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    numbers.push_back(
+        of(parts > 0 ? start + (stop - start) * static_cast<double>(i) / parts : start));
+  }
+  return NumbersAs(a, t, {count}, numbers);
+}
 
 absl::Status CheckDiagonal(int64_t k) {
   if (k < -(int64_t{1} << 32) || k > (int64_t{1} << 32)) return Invalid("a diagonal at ", k);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "x2ir/builder/layers/pool.h"
 #include "x2ir/handlers/nnvm/symbol.h"
 
@@ -29,6 +30,8 @@ absl::StatusOr<Expr> DiagonalAt(SymbolArgs& a, const Expr& x, const std::vector<
 Window TakeMxnetWindow(SymbolArgs& a);
 // x pooled as the layer says.
 Expr MxnetPool(SymbolArgs& a, const Expr& x, PoolKind kind);
+// Numbers in equal steps from "start" to "stop", each as `of` makes it.
+Expr SpacedNumbers(SymbolArgs& a, absl::FunctionRef<double(double)> of);
 
 // A layer that a backend fused and quantized: what its subgraph gives, as integers with their
 // range.

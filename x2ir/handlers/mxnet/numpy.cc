@@ -67,19 +67,8 @@ Value* NpIndices(SymbolArgs& a) {
   return Stack(a, parts, 0);
 }
 Value* Logspace(SymbolArgs& a) {
-  const double start = a.Number("start", 0), stop = a.Number("stop", 0),
-               base = a.Number("base", 10);
-  const int64_t count = a.Integer("num", 50);
-  const bool endpoint = a.Flag("endpoint", true);
-  const DType t = a.ElementType("dtype", DType::kFloat32);
-  a.Require(count >= 0 && count < 10'000'000, "this many numbers");
-  const double parts = static_cast<double>(endpoint ? count - 1 : count);
-  std::vector<double> numbers;
-  for (int64_t i = 0; i < count; ++i) {
-    const double at = parts > 0 ? start + (stop - start) * static_cast<double>(i) / parts : start;
-    numbers.push_back(std::pow(base, at));
-  }
-  return NumbersAs(a, t, {count}, numbers);
+  const double base = a.Number("base", 10);
+  return SpacedNumbers(a, [&](double number) { return std::pow(base, number); });
 }
 // Coefficients from the highest power to the lowest.
 absl::StatusOr<Value*> Polyval(SymbolArgs& a) {

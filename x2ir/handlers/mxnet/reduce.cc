@@ -141,11 +141,9 @@ Values TopK(SymbolArgs& a) {
   const bool ascending = a.Flag("is_ascend", false);
   const DType t = a.ElementType("dtype", DType::kFloat32);
   const Expr count = k > 0 ? Ints(a, {k}) : ReshapeTo(SizeOf(x, axis), a.b().Ints({1}));
-  const Values all = a.b().Ops("top_k", {x, count},
-                               {{"axis", axis}, {"largest", ascending ? 0 : 1}, {"sorted", 1}}, 2);
-  const Expr places(a, all[1]);
-  if (kind == "value") return {all[0]};
-  if (kind == "both") return {all[0], places.To(t)};
+  const auto [values, places] = TopOf(x, count, axis, !ascending);
+  if (kind == "value") return {values};
+  if (kind == "both") return {values, places.To(t)};
   if (kind == "mask") {
     const Expr zeros = Expand(x.Number(0), ShapeOf(x));
     const Expr ones = Expand(x.Number(1), ShapeOf(places));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/region_cells.h"
 #include "x2ir/builder/shapes.h"
@@ -112,7 +113,7 @@ absl::StatusOr<Value*> GridGenerator(SymbolArgs& a) {
   const auto scaled = [&](int64_t part, const Expr& size, int64_t axis) {
     const Expr at = AlongAxis(Iota(size).To(flow.dtype()), axis, 4);
     const Expr half = (size - 1).To(flow.dtype()) / 2;
-    return (Slice(flow, 1, Size(part), Size(part + 1)) + at) / half - 1;
+    return (SliceAt(flow, 1, part) + at) / half - 1;
   };
   return Concat(a, {scaled(0, width, 3), scaled(1, height, 2)}, 1).value();
 }
@@ -146,13 +147,8 @@ absl::StatusOr<Value*> RoiAlign(SymbolArgs& a) {
   }
   const Expr rois = a.in(1);
   const Expr image = a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}));
-  Expr y = a.Op("roi_align", {a.in(0), Slice(rois, 1, Size(1), Size(5)), image},
-                {{"output_height", size[0]},
-                 {"output_width", size[1]},
-                 {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))},
-                 {"sampling_ratio", samples < 0 ? 0 : samples},
-                 {"mode", "avg"},
-                 {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"}});
+  Expr y = AlignedRegions(a.in(0), Slice(rois, 1, Size(1), Size(5)), image,
+                          {size[0], size[1], a.Number("spatial_scale", 1), samples, aligned});
   if (spread) y = OwnChannels(y, size[0], size[1]);
   return y.value();
 }

@@ -1,21 +1,18 @@
 // ncnn: boxes to begin with, boxes that are left, and regions of images. A list of regions is one
 // blob; layers that look into one region look at its first four numbers.
+#include "x2ir/builder/layers/detection.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "x2ir/builder/prior_boxes.h"
+#include "x2ir/builder/layers/anchors.h"
 #include "x2ir/builder/region_cells.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 
 namespace x2ir {
 namespace {
 
-Expr ColumnAt(const Expr& x, int64_t k) {
-  return Squeeze(Slice(x, -1, Size(k), Size(k + 1)), {-1});
-}
-Expr FloatList(NcnnArgs& a, const std::vector<double>& numbers) {
-  return NumbersAs(a, DType::kFloat32, {static_cast<int64_t>(numbers.size())}, numbers);
-}
+Expr ColumnAt(const Expr& x, int64_t k) { return ElementAt(x, -1, k); }
 // Chances from `least` on, where an op takes those above a number.
 double JustBelow(double least) {
   return static_cast<double>(std::nextafter(static_cast<float>(least), -1.0f));
@@ -26,8 +23,7 @@ double JustBelow(double least) {
 // Rows [class, box] of boxes [1, n, 4] by corners and chances [1, classes, n], of a class the best
 // first; none overlaps a better one of its class.
 Expr BestOf(NcnnArgs& a, const Expr& boxes, const Expr& chances, double overlap, double above) {
-  const Expr rows = a.Op("non_max_suppression", {boxes, chances, Vector(a, SizeAt(boxes, 1)),
-                                                 FloatList(a, {overlap}), FloatList(a, {above})});
+  const Expr rows = SelectBoxes({boxes, chances, Vector(a, SizeAt(boxes, 1)), overlap, above});
   return Slice(rows, 1, Size(1), Size(3));
 }
 
@@ -47,10 +43,8 @@ absl::StatusOr<Value*> DetectionOutput(NcnnArgs& a) {
              steps = Reshape(a.in(0), {-1, 4}) * Gather(prior, a.b().Int(1), 0);
   const Expr left = ColumnAt(corners, 0), top = ColumnAt(corners, 1),
              width = ColumnAt(corners, 2) - left, height = ColumnAt(corners, 3) - top;
-  const Expr x = ColumnAt(steps, 0) * width + left + width * 0.5,
-             y = ColumnAt(steps, 1) * height + top + height * 0.5;
-  const Expr half_w = Exp(ColumnAt(steps, 2)) * width * 0.5,
-             half_h = Exp(ColumnAt(steps, 3)) * height * 0.5;
+  const auto [x, y, half_w, half_h] =
+      Decoded({left, top, width, height}, [&](int64_t k) { return ColumnAt(steps, k); });
   const Expr boxes = Stack(a, {x - half_w, y - half_h, x + half_w, y + half_h}, 1);
   // The first class is what is no object: [classes - 1, n].
   Expr chances =
@@ -59,21 +53,18 @@ absl::StatusOr<Value*> DetectionOutput(NcnnArgs& a) {
   if (!count.is_static() || count.value() > before) {
     // Only so many of a class compete.
     a.Require(count.is_static(), "the best of an unknown number of boxes");
-    const Values best = a.b().Ops("top_k", {chances, a.b().Ints({before})},
-                                  {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2);
-    const Expr last = Slice({a, best[0]}, 1, Size(before - 1), Size(before));
+    const Expr last = SliceAt(TopOf(chances, a.b().Ints({before}), 1).values, 1, before - 1);
     chances = Where(chances >= last, chances, -1e30);
   }
   const Expr rows = BestOf(a, Unsqueeze(boxes, {0}), Unsqueeze(chances, {0}), overlap, above);
   const Expr found = chances.Op("gather_nd", {rows});
   const Expr kept = Vector(a, SizeAt(rows, 0)).Op("min", {a.b().Ints({after})});
-  const Values order =
-      a.b().Ops("top_k", {found, kept}, {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr chosen = Gather(rows, order[1], 0);
+  const Sorted order = TopOf(found, kept, 0);
+  const Expr chosen = Gather(rows, order.indices, 0);
   const Expr label = (ColumnAt(chosen, 0) + 1.0).To(DType::kFloat32);
   const Expr all = Concat(
       a,
-      {Unsqueeze(label, {1}), Unsqueeze({a, order[0]}, {1}), Gather(boxes, ColumnAt(chosen, 1), 0)},
+      {Unsqueeze(label, {1}), Unsqueeze(order.values, {1}), Gather(boxes, ColumnAt(chosen, 1), 0)},
       1);
   return Unsqueeze(all, {0}).value();
 }
@@ -121,9 +112,7 @@ absl::StatusOr<Value*> YoloHeads(NcnnArgs& a, bool third) {
     }
     // [boxes, 5 + classes, h, w].
     const Expr cells = Reshape(a.in(head), {each, 5 + classes, height, width});
-    const auto part = [&](int64_t k) {
-      return Squeeze(Slice(cells, 1, Size(k), Size(k + 1)), {1});
-    };
+    const auto part = [&](int64_t k) { return ElementAt(cells, 1, k); };
     const auto sigmoid = [](const Expr& v) { return v.Op("sigmoid"); };
     const auto steps = [&](int64_t count, std::vector<int64_t> dims) {
       std::vector<double> numbers;
@@ -166,8 +155,8 @@ absl::StatusOr<Value*> YoloHeads(NcnnArgs& a, bool third) {
 // [1, 2, 4 * boxes]: corners as parts of the image, and variances.
 absl::StatusOr<Value*> PriorBox(NcnnArgs& a) {
   const std::vector<double> least = a.Floats(0), most = a.Floats(1), ratios = a.Floats(2);
-  std::vector<double> variances = {a.Float(3, 0.1), a.Float(4, 0.1), a.Float(5, 0.2),
-                                   a.Float(6, 0.2)};
+  const std::vector<double> variances = {a.Float(3, 0.1), a.Float(4, 0.1), a.Float(5, 0.2),
+                                         a.Float(6, 0.2)};
   const bool flip = a.Flag(7, true), clip = a.Flag(8, false);
   const int64_t given_w = a.Int(9, 0), given_h = a.Int(10, 0);
   const double given_step_w = a.Float(11, -233), given_step_h = a.Float(12, -233),
@@ -188,30 +177,22 @@ absl::StatusOr<Value*> PriorBox(NcnnArgs& a) {
   if (!(width > 0 && height > 0)) return Invalid("boxes of an image without a size");
   const double step_w = given_step_w == -233 ? width / static_cast<double>(columns) : given_step_w,
                step_h = given_step_h == -233 ? height / static_cast<double>(rows) : given_step_h;
-  std::vector<std::pair<double, double>> halves;
-  for (size_t k = 0; k < least.size(); ++k) {
-    halves.emplace_back(least[k] / 2, least[k] / 2);
-    if (!most.empty()) {
-      const double between = std::sqrt(least[k] * most[k]) / 2;
-      halves.emplace_back(between, between);
-    }
-    for (const double ratio : ratios) {
-      if (!(ratio > 0)) return Invalid("a ratio of ", ratio);
-      const double root = std::sqrt(ratio);
-      halves.emplace_back(least[k] * root / 2, least[k] / root / 2);
-      if (flip) halves.emplace_back(least[k] / root / 2, least[k] * root / 2);
-    }
+  std::vector<double> all;
+  for (const double ratio : ratios) {
+    if (!(ratio > 0)) return Invalid("a ratio of ", ratio);
+    all.push_back(ratio);
+    if (flip) all.push_back(1 / ratio);
   }
-  return CornersOf(a.b(), DType::kFloat32,
-                   {rows, columns, width, height, step_w, step_h, offset, clip, std::move(halves),
-                    std::move(variances)});
+  return PriorBoxes(a.b(), DType::kFloat32,
+                    {rows, columns, PriorAnchors(least, most, all), step_w, step_h, offset, offset,
+                     width, height, clip},
+                    variances);
 }
 
 // Operands: chances [1, 2 * anchors, h, w], offsets [1, 4 * anchors, h, w], and the image's height,
 // width and scale. Regions [1, n, 1, 4] and their chances [1, n, 1, 1], the best first. A box is as
 // wide as the difference of its corners, but where it is too small to count.
 absl::StatusOr<Values> Proposal(NcnnArgs& a) {
-  static constexpr double kRatios[] = {0.5, 1, 2}, kScales[] = {8, 16, 32};
   constexpr int64_t kEach = 9;
   const int64_t stride = a.Int(0, 16), base = a.Int(1, 16), before = a.Int(2, 6000),
                 after = a.Int(3, 300), least = a.Int(5, 16);
@@ -220,21 +201,17 @@ absl::StatusOr<Values> Proposal(NcnnArgs& a) {
   a.Require(sizes && sizes->size() == 4, "chances of unknown size");
   const int64_t height = (*sizes)[2], width = (*sizes)[3];
   const auto count = CheckedProduct({kEach, height, width});
-  if (!count || *count < 1 || *count > kMaxPriors || (*sizes)[1] != 2 * kEach || stride < 1 ||
+  if (!count || *count < 1 || *count > kMaxAnchors || (*sizes)[1] != 2 * kEach || stride < 1 ||
       base < 1 || after < 1) {
     return Invalid("regions of ", (*sizes)[1], " channels for ", kEach, " anchors");
   }
   // By anchor, row and column.
   std::vector<double> middles_x, middles_y, widths, heights;
-  for (const double ratio : kRatios) {
-    const double w = std::round(static_cast<double>(base) / std::sqrt(ratio)),
-                 h = std::round(w * ratio);
-    for (const double scale : kScales) {
-      widths.push_back(w * scale);
-      heights.push_back(h * scale);
-    }
+  const auto side = static_cast<double>(base), half = side / 2;
+  for (const BoxSize& size : AnchorSizes({side * side, {0.5, 1, 2}, {8, 16, 32}})) {
+    widths.push_back(size.width);
+    heights.push_back(size.height);
   }
-  const double half = static_cast<double>(base) / 2;
   for (int64_t i = 0; i < width; ++i) middles_x.push_back(half + static_cast<double>(i * stride));
   for (int64_t i = 0; i < height; ++i) middles_y.push_back(half + static_cast<double>(i * stride));
   const auto at = [&](std::vector<int64_t> dims, const std::vector<double>& numbers) {
@@ -242,11 +219,9 @@ absl::StatusOr<Values> Proposal(NcnnArgs& a) {
   };
   const Expr w = at({kEach, 1, 1}, widths), h = at({kEach, 1, 1}, heights);
   const Expr offsets = Reshape(a.in(1), {kEach, 4, height, width});
-  const auto part = [&](int64_t k) {
-    return Squeeze(Slice(offsets, 1, Size(k), Size(k + 1)), {1});
-  };
   const Expr info = Reshape(a.in(2), {-1});
-  const auto of_image = [&](int64_t k) { return Slice(info, 0, Size(k), Size(k + 1)); };
+  const auto of_image = [&](int64_t k) { return SliceAt(info, 0, k); };
+  const auto part = [&](int64_t k) { return ElementAt(offsets, 1, k); };
   const Expr x = part(0) * w + at({1, 1, width}, middles_x),
              y = part(1) * h + at({1, height, 1}, middles_y);
   const Expr half_w = Exp(part(2)) * w * 0.5, half_h = Exp(part(3)) * h * 0.5;
@@ -258,20 +233,11 @@ absl::StatusOr<Values> Proposal(NcnnArgs& a) {
   const Expr small = of_image(2) * static_cast<double>(least);
   const Expr large = (x2 - x1 + 1.0 >= small) & (y2 - y1 + 1.0 >= small);
   const Expr chance = Flat(Slice(a.in(0), 1, Size(kEach), Size(2 * kEach)));
-  // Those that are too small are below all others, and below what counts.
-  const Expr ranked = Where(large, chance, -1e30);
-  const Values best =
-      a.b().Ops("top_k", {ranked, a.b().Ints({before > 0 ? std::min(before, *count) : *count})},
-                {{"axis", 0}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr boxes = Gather(Stack(a, {x1, y1, x2, y2}, 1), best[1], 0);
-  const Expr rows = a.Op("non_max_suppression",
-                         {Unsqueeze(boxes, {0}), Unsqueeze({a, best[0]}, {0, 1}),
-                          a.b().Ints({after}), FloatList(a, {overlap}), FloatList(a, {-1e29})});
-  const Expr chosen = ColumnAt(rows, 2);
+  const auto [boxes, chances, chosen] =
+      BestProposals({x1, y1, x2, y2, Where(large, chance, kNoChance)},
+                    {before > 0 ? std::min(before, *count) : *count, after, overlap, 0});
   Values all = {Unsqueeze(Gather(boxes, chosen, 0), {0, 2})};
-  if (a.num_outputs() > 1) {
-    all.push_back(Unsqueeze(Gather({a, best[0]}, chosen, 0), {0, 2, 3}));
-  }
+  if (a.num_outputs() > 1) all.push_back(Unsqueeze(Gather(chances, chosen, 0), {0, 2, 3}));
   return all;
 }
 
@@ -315,18 +281,13 @@ absl::StatusOr<Value*> PsRoiPooling(NcnnArgs& a) {
 }
 absl::StatusOr<Value*> RoiAlign(NcnnArgs& a) {
   const PooledSize size = PooledOf(a, 0);
-  const auto scale = static_cast<float>(a.Float(2, 1));
+  const double scale = a.Float(2, 1);
   const int64_t samples = a.Int(3, 0), version = a.Int(5, 0);
   const bool aligned = a.Flag(4, false);
   a.Require(version == 1, "ncnn's first version of it, which cuts cells at the border");
-  return a
-      .Op("roi_align", {a.in(0), RegionOf(a), a.b().Ints({0})},
-          {{"output_height", size.height},
-           {"output_width", size.width},
-           {"spatial_scale", scale},
-           {"sampling_ratio", std::max<int64_t>(samples, 0)},
-           {"mode", "avg"},
-           {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"}})
+  const Expr region = RegionOf(a);
+  return AlignedRegions(a.in(0), region, Ints(a, {0}),
+                        {size.height, size.width, scale, samples, aligned})
       .value();
 }
 

@@ -1,6 +1,4 @@
 // ncnn: layers that work on each number.
-#include "x2ir/handlers/nnvm/elementwise.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -143,7 +141,7 @@ constexpr OfOne kOfOne[] = {
     {16, [](const Expr& x) { return x.Op("tanh"); }},
     {17, [](const Expr& x) { return Log(x) / std::log(10.0); }},
     {18, [](const Expr& x) { return Round(x); }},
-    {19, [](const Expr& x) { return symbol::Trunc(x); }},
+    {19, [](const Expr& x) { return Where(x < 0.0, Ceil(x), Floor(x)); }},
 };
 absl::StatusOr<Value*> UnaryOp(NcnnArgs& a) {
   const int64_t kind = a.Int(0, 0);

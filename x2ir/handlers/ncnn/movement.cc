@@ -250,11 +250,10 @@ absl::StatusOr<Value*> ArgMax(NcnnArgs& a) {
   const bool values = a.Flag(0, false);
   const int64_t count = a.Int(1, 1);
   const Expr flat = ReshapeTo(a.in(0), {SizeAt(a.in(0), 0), Size(-1)});
-  const Values both = a.b().Ops("top_k", {flat, a.b().Ints({count})},
-                                {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr places = Expr(a, both[1]).To(flat.dtype());
+  const Sorted top = TopOf(flat, a.b().Ints({count}), 1);
+  const Expr places = top.indices.To(flat.dtype());
   if (!values) return places.value();
-  return Stack(a, {places, both[0]}, 1).value();
+  return Stack(a, {places, top.values}, 1).value();
 }
 absl::StatusOr<Value*> TileLayer(NcnnArgs& a) {
   const int64_t axis = a.Int(0, 0), times = a.Int(1, 1);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/oneflow/windows.h"
@@ -250,20 +251,14 @@ const std::vector<std::pair<Attribute, Attribute>>& SampleModes() {
 Value* RoiAlign(OneflowArgs& a) {
   const Expr rois = a.in(1);
   const int64_t height = a.Int("pooled_h"), width = a.Int("pooled_w");
-  const auto scale = static_cast<float>(a.Number("spatial_scale"));
-  const int64_t ratio = std::max<int64_t>(a.Int("sampling_ratio"), 0);
+  const double scale = a.Number("spatial_scale");
+  const int64_t ratio = a.Int("sampling_ratio");
   const bool aligned = a.Bool("aligned");
   const auto columns = [&](int64_t from, int64_t to) {
     return Expr(a, a.Op("slice", {rois, a.b().Ints({from}), a.b().Ints({to}), a.b().Ints({1})}));
   };
   const Expr images = Squeeze(columns(0, 1), {1}).To(DType::kInt64);
-  return a.Op("roi_align", {a.in(0), columns(1, 5), images},
-              {{"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"},
-               {"mode", "avg"},
-               {"output_height", height},
-               {"output_width", width},
-               {"sampling_ratio", ratio},
-               {"spatial_scale", scale}});
+  return AlignedRegions(a.in(0), columns(1, 5), images, {height, width, scale, ratio, aligned});
 }
 absl::StatusOr<Value*> ToRoiAlign(OneflowWriter& w) {
   const std::string& mode = w.String("coordinate_transformation_mode");
@@ -279,14 +274,13 @@ absl::StatusOr<Value*> ToRoiAlign(OneflowWriter& w) {
 
 // Boxes come by their scores; 1 says that one stays.
 Value* FromNms(OneflowArgs& a) {
-  const auto threshold = static_cast<float>(a.Number("iou_threshold"));
+  const double threshold = a.Number("iou_threshold");
   const int64_t keep = a.Int("keep_n");
   const Expr boxes = a.in(0), count = SizeOf(boxes, 0);
   const Expr scores = -Iota(count).To(DType::kFloat32);
   const Expr most = keep > 0 ? Expr(a, a.b().Ints({keep})) : Reshape(count, {1});
-  const Expr chosen = a.Op("non_max_suppression",
-                           {Unsqueeze(boxes.To(DType::kFloat32), {0}), Unsqueeze(scores, {0, 1}),
-                            most, a.b().Constant(Tensor::Of<float>({1}, {threshold}))});
+  const Expr chosen = SelectBoxes(
+      {Unsqueeze(boxes.To(DType::kFloat32), {0}), Unsqueeze(scores, {0, 1}), most, threshold});
   const Expr places = Gather(chosen, a.b().Int(2), 1);
   const Expr none = Expand({a, a.b().Scalar(DType::kInt32, 0)}, Reshape(count, {1}));
   const Expr ones = Expand({a, a.b().Scalar(DType::kInt32, 1)}, ShapeOf(places));

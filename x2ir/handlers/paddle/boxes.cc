@@ -2,21 +2,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/builder/layers/anchors.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
 namespace {
 
 // A column of the last axis, which stays with size 1.
-Expr Part(const Expr& x, int64_t i) { return Slice(x, -1, i, i + 1); }
+Expr Part(const Expr& x, int64_t i) { return SliceAt(x, -1, i); }
 
 Expr Joined(const Expr& x, std::vector<Value*> parts) {
   return Concat(x.builder(), std::move(parts), -1);
 }
 
 // --- Priors --------------------------------------------------------------------------------------
-
-constexpr int64_t kMaxBoxes = 1 << 22;
 
 struct Plane {
   int64_t height, width;
@@ -25,20 +25,6 @@ Plane PlaneOf(PaddleArgs& a, const Expr& x) {
   const auto sizes = KnownSizes(x, 2, 4);
   a.Require(sizes.has_value(), "maps of unknown size");
   return {(*sizes)[0], (*sizes)[1]};
-}
-
-// Ratios, each once, with their reciprocals where they are flipped; 1 goes first.
-std::vector<double> Ratios(const std::vector<double>& given, bool flip) {
-  std::vector<double> all = {1};
-  for (const double ratio : given) {
-    const bool known = std::any_of(all.begin(), all.end(), [&](double each) {
-      return std::abs(static_cast<float>(ratio) - static_cast<float>(each)) < 1e-6;
-    });
-    if (known) continue;
-    all.push_back(ratio);
-    if (flip) all.push_back(1 / ratio);
-  }
-  return all;
 }
 
 // The same numbers for each box.
@@ -52,11 +38,26 @@ Expr Repeated(PaddleArgs& a, DType type, std::vector<int64_t> dims,
   return NumbersAs(a, type, dims, all);
 }
 
+// Corners and variances of the boxes of a grid: [rows, columns, boxes, 4], or (flat) [all, 4].
+PaddleResults WithVariances(PaddleArgs& a, std::string_view name, const AnchorGrid& grid,
+                            const std::vector<double>& corners,
+                            const std::vector<double>& variances, bool flat = false) {
+  const DType type = a.X("Input").dtype();
+  std::vector<int64_t> dims = {grid.rows, grid.columns, static_cast<int64_t>(grid.anchors.size())};
+  if (flat) dims = {dims[0] * dims[1] * dims[2]};
+  std::vector<int64_t> box_dims = dims;
+  box_dims.push_back(4);
+  return {{std::string(name), {NumbersAs(a, type, box_dims, corners)}},
+          {"Variances", {Repeated(a, type, dims, variances)}}};
+}
+void RequireFewBoxes(PaddleArgs& a, const Plane& cells, int64_t count, std::string_view what) {
+  a.Require(cells.height * cells.width * count <= kMaxAnchors, StrCat("as many ", what));
+}
+
 PaddleResults PriorBox(PaddleArgs& a) {
-  const Expr map = a.X("Input"), image = a.X("Image");
-  const Plane cells = PlaneOf(a, map), pixels = PlaneOf(a, image);
+  const Plane cells = PlaneOf(a, a.X("Input")), pixels = PlaneOf(a, a.X("Image"));
   const std::vector<double> least = a.Numbers("min_sizes"), most = a.Numbers("max_sizes");
-  const std::vector<double> ratios = Ratios(a.Numbers("aspect_ratios"), a.Bool("flip", true));
+  const std::vector<double> ratios = PriorRatios(a.Numbers("aspect_ratios"), a.Bool("flip", true));
   const std::vector<double> variances = a.Numbers("variances", {0.1, 0.1, 0.2, 0.2});
   const bool clip = a.Bool("clip", true);
   double step_w = a.Number("step_w", 0), step_h = a.Number("step_h", 0);
@@ -67,48 +68,23 @@ PaddleResults PriorBox(PaddleArgs& a) {
     step_h = static_cast<double>(pixels.height) / static_cast<double>(cells.height);
   }
   a.Require(!least.empty() && (most.empty() || most.size() == least.size()), "sizes");
-  std::vector<std::pair<double, double>> halves;  // of widths and heights
-  for (size_t s = 0; s < least.size(); ++s) {
-    const double small = least[s];
-    const auto square = [&](double size) { halves.emplace_back(size / 2, size / 2); };
-    const auto between = [&] {
-      if (!most.empty()) square(std::sqrt(small * most[s]));
-    };
-    if (least_first) {
-      square(small);
-      between();
-    }
-    for (const double ratio : ratios) {
-      if (least_first && std::abs(ratio - 1) < 1e-6) continue;
-      halves.emplace_back(small * std::sqrt(ratio) / 2, small / std::sqrt(ratio) / 2);
-    }
-    if (!least_first) between();
-  }
-  const auto count = static_cast<int64_t>(halves.size());
-  a.Require(cells.height * cells.width * count <= kMaxBoxes, "as many boxes");
-  std::vector<double> boxes;
-  const auto width = static_cast<double>(pixels.width), height = static_cast<double>(pixels.height);
-  for (int64_t h = 0; h < cells.height; ++h) {
-    for (int64_t w = 0; w < cells.width; ++w) {
-      const double x = (static_cast<double>(w) + offset) * step_w;
-      const double y = (static_cast<double>(h) + offset) * step_h;
-      for (const auto& half : halves) {
-        for (const double edge : {(x - half.first) / width, (y - half.second) / height,
-                                  (x + half.first) / width, (y + half.second) / height}) {
-          boxes.push_back(clip ? std::clamp(edge, 0.0, 1.0) : edge);
-        }
-      }
-    }
-  }
-  const std::vector<int64_t> dims = {cells.height, cells.width, count};
-  return {{"Boxes", {NumbersAs(a, map.dtype(), {dims[0], dims[1], dims[2], 4}, boxes)}},
-          {"Variances", {Repeated(a, map.dtype(), dims, variances)}}};
+  AnchorGrid grid{cells.height,
+                  cells.width,
+                  PriorAnchors(least, most, ratios, !least_first),
+                  step_w,
+                  step_h,
+                  offset,
+                  offset,
+                  static_cast<double>(pixels.width),
+                  static_cast<double>(pixels.height),
+                  clip};
+  RequireFewBoxes(a, cells, static_cast<int64_t>(grid.anchors.size()), "boxes");
+  return WithVariances(a, "Boxes", grid, AnchorCorners(grid), variances);
 }
 
 // Boxes of fixed sizes, several of each, spread evenly over the cell.
 PaddleResults DensityPriorBox(PaddleArgs& a) {
-  const Expr map = a.X("Input"), image = a.X("Image");
-  const Plane cells = PlaneOf(a, map), pixels = PlaneOf(a, image);
+  const Plane cells = PlaneOf(a, a.X("Input")), pixels = PlaneOf(a, a.X("Image"));
   const std::vector<double> sizes = a.Numbers("fixed_sizes"), ratios = a.Numbers("fixed_ratios");
   const std::vector<int64_t> densities = a.Ints("densities");
   const std::vector<double> variances = a.Numbers("variances", {0.1, 0.1, 0.2, 0.2});
@@ -126,43 +102,28 @@ PaddleResults DensityPriorBox(PaddleArgs& a) {
   for (const int64_t density : densities) {
     a.Require(density > 0 && density <= 1024, "densities");
     count += density * density * static_cast<int64_t>(ratios.size());
-    a.Require(cells.height * cells.width * count <= kMaxBoxes, "as many boxes");
+    RequireFewBoxes(a, cells, count, "boxes");
   }
   const auto step = static_cast<int64_t>((step_w + step_h) * 0.5);
-  std::vector<double> boxes;
-  const auto add = [&](double cell_x, double cell_y, size_t s, double ratio) {
-    const int64_t density = densities[s];
-    const auto shift = static_cast<double>(step / density);
-    const double half_w = sizes[s] * std::sqrt(ratio) / 2, half_h = sizes[s] / std::sqrt(ratio) / 2;
+  AnchorGrid grid{cells.height, cells.width, {},    step_w, step_h,
+                  offset,       offset,      width, height, clip};
+  for (size_t s = 0; s < sizes.size(); ++s) {
+    const auto shift = static_cast<double>(step / densities[s]);
     const double from = shift / 2 - static_cast<double>(step) / 2;
-    for (int64_t i = 0; i < density; ++i) {
-      for (int64_t j = 0; j < density; ++j) {
-        const double x = cell_x + from + static_cast<double>(j) * shift;
-        const double y = cell_y + from + static_cast<double>(i) * shift;
-        boxes.push_back(std::max((x - half_w) / width, 0.0));
-        boxes.push_back(std::max((y - half_h) / height, 0.0));
-        boxes.push_back(std::min((x + half_w) / width, 1.0));
-        boxes.push_back(std::min((y + half_h) / height, 1.0));
-      }
-    }
-  };
-  for (int64_t h = 0; h < cells.height; ++h) {
-    for (int64_t w = 0; w < cells.width; ++w) {
-      for (size_t s = 0; s < sizes.size(); ++s) {
-        for (const double ratio : ratios) {
-          add((static_cast<double>(w) + offset) * step_w,
-              (static_cast<double>(h) + offset) * step_h, s, ratio);
-        }
+    const auto at = [&](int64_t i) { return from + static_cast<double>(i) * shift; };
+    for (const double ratio : ratios) {
+      const double root = std::sqrt(ratio);
+      for (int64_t i = 0; i < densities[s] * densities[s]; ++i) {
+        grid.anchors.push_back(
+            {sizes[s] * root / 2, sizes[s] / root / 2, at(i % densities[s]), at(i / densities[s])});
       }
     }
   }
-  for (double& edge : boxes) edge = clip ? std::clamp(edge, 0.0, 1.0) : edge;
-  std::vector<int64_t> dims = {cells.height, cells.width, count};
-  if (flat) dims = {cells.height * cells.width * count};
-  std::vector<int64_t> box_dims = dims;
-  box_dims.push_back(4);
-  return {{"Boxes", {NumbersAs(a, map.dtype(), box_dims, boxes)}},
-          {"Variances", {Repeated(a, map.dtype(), dims, variances)}}};
+  std::vector<double> corners = AnchorCorners(grid);
+  for (size_t i = 0; i < corners.size(); ++i) {
+    corners[i] = i % 4 < 2 ? std::max(corners[i], 0.0) : std::min(corners[i], 1.0);
+  }
+  return WithVariances(a, "Boxes", grid, corners, variances, flat);
 }
 
 // Offsets of corners from a cell, x and y in turn, as places in an image of four times the size.
@@ -180,37 +141,22 @@ Expr PolygonCorners(PaddleArgs& a) {
 }
 
 PaddleResults Anchors(PaddleArgs& a) {
-  const Expr map = a.X("Input");
-  const Plane cells = PlaneOf(a, map);
+  const Plane cells = PlaneOf(a, a.X("Input"));
   const std::vector<double> sizes = a.Numbers("anchor_sizes"), ratios = a.Numbers("aspect_ratios"),
                             stride = a.Numbers("stride"),
                             variances = a.Numbers("variances", {0.1, 0.1, 0.2, 0.2});
   const double offset = a.Number("offset", 0.5);
   a.Require(stride.size() == 2 && !sizes.empty() && !ratios.empty(), "strides, sizes and ratios");
-  const auto count = static_cast<int64_t>(sizes.size() * ratios.size());
-  a.Require(cells.height * cells.width * count <= kMaxBoxes, "as many anchors");
-  std::vector<double> boxes;
-  for (int64_t h = 0; h < cells.height; ++h) {
-    for (int64_t w = 0; w < cells.width; ++w) {
-      const double x = static_cast<double>(w) * stride[0] + offset * (stride[0] - 1);
-      const double y = static_cast<double>(h) * stride[1] + offset * (stride[1] - 1);
-      for (const double ratio : ratios) {
-        for (const double size : sizes) {
-          const double area = stride[0] * stride[1];
-          const double base_w = std::round(std::sqrt(area / ratio));
-          const double base_h = std::round(base_w * ratio);
-          const double width = size / stride[0] * base_w, height = size / stride[1] * base_h;
-          for (const double edge : {x - 0.5 * (width - 1), y - 0.5 * (height - 1),
-                                    x + 0.5 * (width - 1), y + 0.5 * (height - 1)}) {
-            boxes.push_back(edge);
-          }
-        }
-      }
+  RequireFewBoxes(a, cells, static_cast<int64_t>(sizes.size() * ratios.size()), "anchors");
+  const double step_x = stride[0], step_y = stride[1];
+  AnchorGrid grid{cells.height, cells.width, {}, step_x, step_y};
+  for (const BoxSize& base : AnchorSizes({step_x * step_y, ratios})) {
+    for (const double size : sizes) {
+      grid.anchors.push_back(PixelAnchor({size / step_x * base.width, size / step_y * base.height},
+                                         offset * (step_x - 1), offset * (step_y - 1)));
     }
   }
-  const std::vector<int64_t> dims = {cells.height, cells.width, count};
-  return {{"Anchors", {NumbersAs(a, map.dtype(), {dims[0], dims[1], dims[2], 4}, boxes)}},
-          {"Variances", {Repeated(a, map.dtype(), dims, variances)}}};
+  return WithVariances(a, "Anchors", grid, AnchorCorners(grid), variances);
 }
 
 // --- Coding --------------------------------------------------------------------------------------
@@ -354,106 +300,14 @@ Expr IouSimilarity(PaddleArgs& a) {
   return Overlaps(a.X(), a.X("Y"), more);
 }
 
-// IR's overlap knows no pixels that are counted: boxes are made larger by one at their ends.
-Expr Larger(const Expr& boxes, double more) {
-  if (more == 0) return boxes;
-  return Joined(boxes,
-                {Part(boxes, 0), Part(boxes, 1), Part(boxes, 2) + more, Part(boxes, 3) + more});
-}
-
-// What non_max_suppression selects: rows of image, class and box. A score has to be greater than
-// the threshold.
-Expr Selected(PaddleArgs& a, const Expr& boxes, const Expr& scores, const Expr& most,
-              double overlap, double threshold) {
-  const auto number = [&](double value) {
-    return a.b().Constant(Tensor::Of<float>({1}, {static_cast<float>(value)}));
-  };
-  return a.Op("non_max_suppression", {boxes, scores, most, number(overlap), number(threshold)});
-}
-
-// The first `top` scores of each class; the others are what no threshold lets through.
-Expr BestScores(PaddleArgs& a, const Expr& scores, int64_t top) {
-  const Size boxes = SizeAt(scores, 2);
-  if (top < 0 || (boxes.number && *boxes.number <= top)) return scores;
-  const Expr k = Min(Vector(a, boxes), Ints(a, {top}));
-  const Values best = a.b().Ops("top_k", {scores, k}, {{"axis", 2}}, 2);
-  const Expr none = Expand(Extreme(a, scores.dtype(), false), ShapeOf(scores));
-  return ScatterElements(none, 2, Expr(a.b(), best[1]), Expr(a.b(), best[0]), "none");
-}
-
-// Rows in the order of numbers that are put together of columns; by scores, the best first.
-Expr OrderBy(const Expr& keys, bool descending) { return Sort(keys, 0, descending).indices; }
-
-struct Best {
-  Expr rows;  // [image, class, box]
-  Expr score;
-};
-// At most `keep` of each image, the best of all its classes; ties go to the first.
-Best KeepBest(PaddleArgs& a, const Best& found, const Expr& images, int64_t keep) {
-  if (keep < 0) return found;
-  const auto pick = [](const Best& b, const Expr& order) {
-    return Best{Gather(b.rows, order, 0), Gather(b.score, order, 0)};
-  };
-  // By scores, then stably by images.
-  const Best by_score = pick(found, OrderBy(found.score, true));
-  const Expr image = Gather(by_score.rows, Int(a, 0), 1);
-  const Expr count = SizeOf(image, 0);
-  const Expr key = image * count + Iota(count);
-  const Best by_image = pick(by_score, OrderBy(key, false));
-  // Each one's place among those of its image.
-  const Expr sorted = Gather(by_image.rows, Int(a, 0), 1);
-  const Expr of = (Unsqueeze(sorted, {0}) == Unsqueeze(Iota(images), {1})).To(DType::kInt64);
-  const Expr number = CumSum(of, 1);
-  const Expr place = Gather(Reshape(number, std::vector<int64_t>{-1}),
-                            sorted * SizeOf(sorted, 0) + Iota(SizeOf(sorted, 0)), 0);
-  const Expr stays = place <= static_cast<double>(keep);
-  const auto kept = [&](const Expr& v) { return v.Op("compress", {stays}, {{"axis", 0}}); };
-  return {kept(by_image.rows), kept(by_image.score)};
-}
-
-// How many rows each image has.
-Expr CountOfImages(const Expr& image, const Expr& images) {
-  const Expr of = (Unsqueeze(image, {0}) == Unsqueeze(Iota(images), {1})).To(DType::kInt32);
-  return Reduce(of, "reduce_sum", {1});
-}
-
-// Rows of image and class in order; within them by a key.
-Expr OrderOfGroups(const Expr& group, const Expr& by_key) {
-  const Expr count = SizeOf(by_key, 0);
-  const Expr sorted = Gather(group, by_key, 0);
-  return Gather(by_key, OrderBy(sorted * count + Iota(count), false), 0);
-}
-
-struct NmsOptions {
-  int64_t background, top, keep;
-  double threshold, overlap, more;
-};
-NmsOptions TakeNmsOptions(PaddleArgs& a) {
-  NmsOptions o{a.Int("background_label", 0),   a.Int("nms_top_k", -1),
-               a.Int("keep_top_k", -1),        a.Number("score_threshold", 0),
-               a.Number("nms_threshold", 0.3), 0};
-  o.more = a.Bool("normalized", true) ? 0 : 1;
-  a.Require(a.Number("nms_eta", 1) >= 1 || o.overlap <= 0.5, "a threshold that falls");
-  return o;
-}
-
-// Scores [.., classes, boxes] without those of the background and of what is not among the best.
-Expr CountingScores(PaddleArgs& a, const Expr& scores, const NmsOptions& o) {
-  const Expr best = BestScores(a, scores, o.top);
-  if (o.background < 0) return best;
-  const auto classes = KnownSizes(scores, 1, 2);
-  a.Require(classes.has_value(), "an unknown number of classes");
-  if (o.background >= (*classes)[0]) return best;
-  std::vector<double> keeps(static_cast<size_t>((*classes)[0]), 1);
-  keeps[static_cast<size_t>(o.background)] = 0;
-  const Expr counts = NumbersAs(a, DType::kFloat32, {(*classes)[0], 1}, keeps) > 0.5;
-  return Where(counts, best, Extreme(a, best.dtype(), false));
-}
-
 // class, score and box of each that is kept, image by image and class by class.
 PaddleResults MulticlassNms(PaddleArgs& a) {
   const Expr boxes = a.X("BBoxes"), scores = a.X("Scores");
-  const NmsOptions o = TakeNmsOptions(a);
+  ClassSuppression rules{a.Int("background_label", 0), a.Int("nms_top_k", -1),
+                         a.Int("keep_top_k", -1), a.Number("score_threshold", 0),
+                         a.Number("nms_threshold", 0.3)};
+  rules.pixel = a.Bool("normalized", true) ? 0 : 1;
+  a.Require(a.Number("nms_eta", 1) >= 1 || rules.overlap <= 0.5, "a threshold that falls");
   a.Require(a.Rank(boxes) == 3 && DimAt(boxes, 2).is_static() && DimAt(boxes, 2).value() == 4,
             "boxes of other than four numbers");
   a.Require(boxes.dtype() == DType::kFloat32, "boxes of another type than float32");
@@ -472,38 +326,8 @@ PaddleResults MulticlassNms(PaddleArgs& a) {
     table = Where(Unsqueeze(mine, {1}), Unsqueeze(Transpose(scores, {1, 0}), {0}),
                   Extreme(a, scores.dtype(), false));
   }
-  const Expr best = CountingScores(a, table, o);
-  const Size each = SizeAt(table, 2), classes = SizeAt(table, 1);
-  const Expr most = Vector(a, each);
-  Expr rows = nullptr;
-  if (shared) {
-    rows = Selected(a, Larger(boxes, o.more), best, most, o.overlap, o.threshold);
-  } else {
-    // Classes have boxes of their own: each is an image to the op.
-    const Expr of_class = Unsqueeze(Transpose(Larger(boxes, o.more), {1, 0, 2}), {0});
-    const std::vector<Size> all = {Size(images), Size(1), Size(1), Size(1)};
-    const Expr spread = ReshapeTo(Expand(of_class, Vector(a, all)), {Size(-1), each, Size(4)});
-    const Expr found = Selected(a, spread, ReshapeTo(best, {Size(-1), Size(1), each}), most,
-                                o.overlap, o.threshold);
-    const Expr both = Gather(found, Int(a, 0), 1), count = Scalar(a, classes);
-    rows = Stack(a, {both / count, Mod(both, count), Gather(found, Int(a, 2), 1)}, 1);
-  }
-  const Best kept = KeepBest(a, Best{rows, table.Op("gather_nd", {rows})}, images, o.keep);
-  const auto column = [&](int64_t i) { return Gather(kept.rows, Int(a, i), 1); };
-  // The best first, or in the order of the list.
-  const Expr by = shared ? OrderBy(kept.score, true) : OrderBy(column(2), false);
-  const Expr order = OrderOfGroups(column(0) * Scalar(a, classes) + column(1), by);
-  const Expr final_rows = Gather(kept.rows, order, 0);
-  const auto last = [&](int64_t i) { return Gather(final_rows, Int(a, i), 1); };
-  const Expr image = last(0), class_ = last(1), box = last(2);
-  const Expr at = shared ? Stack(a, {image, box}, 1) : Stack(a, {box, class_}, 1);
-  const Expr out =
-      Joined(boxes, {Unsqueeze(class_, {1}).To(boxes.dtype()),
-                     Unsqueeze(Gather(kept.score, order, 0), {1}), boxes.Op("gather_nd", {at})});
-  const Expr index = shared ? image * Scalar(a, each) + box : box * Scalar(a, classes) + class_;
-  return {{"Out", {out}},
-          {"Index", {Unsqueeze(index, {1}).To(DType::kInt32)}},
-          {"NmsRoisNum", {CountOfImages(image, images)}}};
+  const ClassBoxes found = SuppressByClass(boxes, table, images, /*of_class=*/!shared, rules);
+  return {{"Out", {found.out}}, {"Index", {found.index}}, {"NmsRoisNum", {found.counts}}};
 }
 
 // Scores fall by how much better boxes of the class overlap, instead of boxes going.
@@ -524,8 +348,7 @@ PaddleResults MatrixNms(PaddleArgs& a) {
   std::vector<Value*> all_scores, all_rows;
   for (int64_t c = 0; c < (*classes)[0]; ++c) {
     if (c == background) continue;
-    const Values best = a.b().Ops("top_k", {Gather(scores, a.b().Int(c), 1), k}, {{"axis", 1}}, 2);
-    const Expr score(a.b(), best[0]), index(a.b(), best[1]);  // [images, k]
+    const auto [score, index] = TopOf(Gather(scores, a.b().Int(c), 1), k, 1);  // [images, k]
     const Expr picked = boxes.Op("gather_nd", {Unsqueeze(index, {2})}, {{"batch_dims", 1}});
     // What is below the threshold is behind all that counts, so it makes nothing fall.
     const Expr rows = Iota(SizeOf(score, 1));
@@ -545,10 +368,9 @@ PaddleResults MatrixNms(PaddleArgs& a) {
     all_rows.push_back(kept(Reshape(Stack(a, {image, of, index}, 2), std::vector<int64_t>{-1, 3})));
   }
   a.Require(!all_scores.empty(), "no class but the background");
-  const Best found{Concat(a, all_rows, 0), Concat(a, all_scores, 0)};
-  const Best kept = KeepBest(a, found, images, keep);
+  const Found kept = KeepBest({Concat(a, all_rows, 0), Concat(a, all_scores, 0)}, images, keep);
   const Expr group = Gather(kept.rows, Int(a, 0), 1);
-  const Expr order = OrderOfGroups(group, OrderBy(kept.score, true));
+  const Expr order = OrderOfGroups(group, Sort(kept.score, 0, true).indices);
   const Expr rows = Gather(kept.rows, order, 0);
   const auto last = [&](int64_t i) { return Gather(rows, Int(a, i), 1); };
   const Expr image = last(0), box = last(2);
@@ -557,7 +379,7 @@ PaddleResults MatrixNms(PaddleArgs& a) {
                                   boxes.Op("gather_nd", {Stack(a, {image, box}, 1)})});
   return {{"Out", {out}},
           {"Index", {Unsqueeze(image * Scalar(a, each) + box, {1}).To(DType::kInt32)}},
-          {"RoisNum", {CountOfImages(image, images)}}};
+          {"RoisNum", {CountByImage(image, images)}}};
 }
 
 // Boxes in the order of their scores: those that no better one overlaps.
@@ -568,7 +390,8 @@ Expr Nms(PaddleArgs& a) {
   const Expr number = Scalar(a, count);
   // The order is that of the list.
   const Expr scores = Unsqueeze((number - Iota(number)).To(DType::kFloat32), {0, 1});
-  const Expr rows = Selected(a, Unsqueeze(boxes, {0}), scores, Vector(a, count), overlap, 0);
+  const Expr most = Vector(a, count);
+  const Expr rows = SelectBoxes({Unsqueeze(boxes, {0}), scores, most, overlap, 0.0});
   return Gather(rows, Int(a, 2), 1);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/region_cells.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
@@ -25,14 +26,9 @@ Expr ImageOf(PaddleArgs& a, const Expr& rois) {
 Expr RoiAlign(PaddleArgs& a) {
   const Expr x = a.X(), rois = a.X("ROIs");
   const bool aligned = a.Bool("aligned", false);
-  AttributeMap attrs = {
-      {"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"},
-      {"mode", "avg"},
-      {"output_height", a.Int("pooled_height", 1)},
-      {"output_width", a.Int("pooled_width", 1)},
-      {"sampling_ratio", std::max<int64_t>(a.Int("sampling_ratio", -1), 0)},
-      {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}};
-  return x.Op("roi_align", {rois, ImageOf(a, rois)}, std::move(attrs));
+  return AlignedRegions(x, rois, ImageOf(a, rois),
+                        {a.Int("pooled_height", 1), a.Int("pooled_width", 1),
+                         a.Number("spatial_scale", 1), a.Int("sampling_ratio", -1), aligned});
 }
 
 Expr WithImages(PaddleArgs& a, const Expr& rois) {
@@ -61,12 +57,6 @@ Expr PsRoiPool(PaddleArgs& a) {
 }
 
 // --- Pyramids ------------------------------------------------------------------------------------
-
-// How many of a list there are of each image.
-Expr CountByImage(const Expr& image, const Expr& images) {
-  const Expr of = (Unsqueeze(image, {0}) == Unsqueeze(Iota(images), {1})).To(DType::kInt32);
-  return Reduce(of, "reduce_sum", {1});
-}
 
 // Regions by their size to levels; and where each went, in the list of all levels.
 PaddleResults DistributeProposals(PaddleArgs& a) {
@@ -162,12 +152,11 @@ PaddleResults Proposals(PaddleArgs& a) {
              factors = Reshape(variances, std::vector<int64_t>{-1, 4});
   Expr k = Vector(a, SizeAt(all, 1));
   if (before > 0) k = Min(k, Ints(a, {before}));
-  const Values best = a.b().Ops("top_k", {all, k}, {{"axis", 1}}, 2);
-  const Expr score(a.b(), best[0]), index(a.b(), best[1]);
+  const auto [score, index] = TopOf(all, k, 1);
   const Expr anchor = Gather(fixed, index, 0);
   const Expr delta = moves.Op("gather_nd", {Unsqueeze(index, {2})}, {{"batch_dims", 1}}) *
                      Gather(factors, index, 0);
-  const auto part = [](const Expr& v, int64_t i) { return Slice(v, -1, i, i + 1); };
+  const auto part = [](const Expr& v, int64_t i) { return SliceAt(v, -1, i); };
   const Expr width = Shifted(part(anchor, 2) - part(anchor, 0), more);
   const Expr height = Shifted(part(anchor, 3) - part(anchor, 1), more);
   const Expr x = part(delta, 0) * width + part(anchor, 0) + width * 0.5;
@@ -191,19 +180,10 @@ PaddleResults Proposals(PaddleArgs& a) {
   }
   // What is too small gets a score that nothing selects.
   const Expr valid = Where(Squeeze(stays, {2}), score, Extreme(a, score.dtype(), false));
-  const Expr wide =
-      more == 0
-          ? boxes
-          : Concat(a,
-                   {part(boxes, 0), part(boxes, 1), part(boxes, 2) + more, part(boxes, 3) + more},
-                   2);
+  const Expr wide = WithPixels(boxes, more);
   Expr limit = Vector(a, SizeAt(score, 1));
   if (after > 0) limit = Min(limit, Ints(a, {after}));
-  const auto number = [&](double value) {
-    return a.b().Constant(Tensor::Of<float>({1}, {static_cast<float>(value)}));
-  };
-  const Expr found = a.Op("non_max_suppression",
-                          {wide, Unsqueeze(valid, {1}), limit, number(overlap), number(-3.0e38)});
+  const Expr found = SelectBoxes({wide, Unsqueeze(valid, {1}), limit, overlap, -3.0e38});
   const Expr image = Gather(found, Int(a, 0), 1);
   const Expr at = Stack(a, {image, Gather(found, Int(a, 2), 1)}, 1);
   // An image of which nothing is left has a box of zeros.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -37,11 +38,11 @@ absl::StatusOr<Values> CombinedNonMaxSuppression(TfArgs& a) {
   const Expr each = shared ? classes : Expr(a.b(), a.b().Int(1));
   Value* table = ReshapeTo({a, scores}, Concat(a, {vector(rows), vector(each), vector(count)}, 0));
   const auto threshold = [&](size_t i) { return ReshapeTo(a.in(i), Ints(a, {1})); };
-  Value* found =
-      a.Op("non_max_suppression", {boxes, table, vector(per_class), threshold(4), threshold(5)});
+  const Expr found =
+      SelectBoxes({{a, boxes}, {a, table}, vector(per_class), threshold(4), threshold(5)});
 
   // The scores of those that were found, where they stand in the table; the others drop out.
-  const auto column = [&](int64_t i) { return Expr(a.b(), Gather({a, found}, a.b().Int(i), 1)); };
+  const auto column = [&](int64_t i) { return Gather(found, a.b().Int(i), 1); };
   const Expr places = (column(0) * each + column(1)) * count + column(2);
   constexpr double kOut = -std::numeric_limits<double>::infinity();
   Value* flat = ReshapeTo({a, table}, Ints(a, {-1}));
@@ -52,16 +53,15 @@ absl::StatusOr<Values> CombinedNonMaxSuppression(TfArgs& a) {
   left = ReshapeTo({a, left}, Concat(a, {vector(batch), vector(candidates)}, 0));
   const Expr total = pads ? Min(most, per_class * classes) : most;
   const Expr taken = Min(total, candidates);
-  const Values best =
-      a.b().Ops("top_k", {left, vector(taken)}, {{"axis", 1}, {"largest", 1}, {"sorted", 1}}, 2);
-  const Expr valid = Expr(a.b(), best[0]) > kOut, place(a.b(), best[1]);
+  const auto [best, place] = TopOf({a, left}, vector(taken), 1);
+  const Expr valid = best > kOut;
 
   const Expr image(a.b(), Unsqueeze(Iota(batch), {1}));
   const Expr row = shared ? image * count + Mod(place, count) : image * candidates + place;
   Expr box(a.b(), Gather(ReshapeTo({a, boxes}, Ints(a, {-1, 4})), row.value(), 0));
   if (clips) box = Max(Min(box, 1.0), 0.0);
   box = Where(Expr(a.b(), Unsqueeze(valid, {2})), box, 0.0);
-  const Expr score = Where(valid, Expr(a.b(), best[0]), 0.0);
+  const Expr score = Where(valid, best, 0.0);
   const Expr class_ = Where(valid, (place / count).To(DType::kFloat32), 0.0);
   const Expr valid_count = Reduce(valid.To(DType::kInt32), "reduce_sum", {1});
   const auto padded = [&](const Expr& x) {

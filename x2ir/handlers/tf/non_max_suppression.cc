@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/special_functions.h"
@@ -34,12 +35,9 @@ AskedBoxes Read(TfArgs& a, int version) {
 // The numbers of the boxes selected, best first: int64.
 Expr Selected(TfArgs& a, const AskedBoxes& q) {
   const auto vector = [&](const Expr& x) { return ReshapeTo(x, Ints(a, {1})); };
-  Value* boxes = a.Op("unsqueeze", {q.boxes.value(), a.b().Ints({0})});
-  Value* scores = a.Op("unsqueeze", {q.scores.value(), a.b().Ints({0, 1})});
-  Value* rows = a.Op("non_max_suppression",
-                     {boxes, scores, vector(q.most), vector(q.overlap), vector(q.least_score)});
-  return {a.b(), a.Op("squeeze",
-                      {a.Op("gather", {rows, a.b().Ints({2})}, {{"axis", 1}}), a.b().Ints({1})})};
+  const Expr rows = SelectBoxes({Unsqueeze(q.boxes, {0}), Unsqueeze(q.scores, {0, 1}),
+                                 vector(q.most), vector(q.overlap), vector(q.least_score)});
+  return Squeeze(Gather(rows, a.b().Ints({2}), 1), {1});
 }
 
 // The area of the overlap over that of both together, of box `i` and every box; 0 where one has no

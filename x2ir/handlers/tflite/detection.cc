@@ -1,5 +1,7 @@
 // TFLite: TFLite_Detection_PostProcess, what a single shot detector ends with: boxes out of
 // anchors, the best ones that do not overlap much, with their classes.
+#include "x2ir/builder/layers/detection.h"
+
 #include <cmath>
 #include <limits>
 
@@ -61,9 +63,7 @@ absl::StatusOr<Values> DetectionPostProcess(TfliteArgs& a) {
   // What has the threshold itself counts.
   const float below = std::nextafter(score_threshold, -std::numeric_limits<float>::infinity());
   const auto selected = [&](const Expr& of, int64_t count) {
-    return Expr(a, a.Op("non_max_suppression", {Unsqueeze(boxes, {0}), of, Ints(a, {count}),
-                                                a.b().Constant(Tensor::Of<float>({1}, {overlap})),
-                                                a.b().Constant(Tensor::Of<float>({1}, {below}))}));
+    return SelectBoxes({Unsqueeze(boxes, {0}), of, Ints(a, {count}), overlap, below});
   };
   // n rows, zeros where there are fewer.
   const auto filled = [&](const Expr& rows, int64_t n, std::vector<int64_t> dims) {
@@ -76,12 +76,12 @@ absl::StatusOr<Values> DetectionPostProcess(TfliteArgs& a) {
     const Expr best = Reduce(scores, "reduce_max", {1});
     const Expr rows = Gather(selected(Unsqueeze(best, {0, 1}), most), a.b().Int(2), 1);
     const int64_t each = std::min(most_classes, classes);
-    const std::vector<Value*> top = a.b().Ops("top_k", {scores, Ints(a, {each})}, {{"axis", 1}}, 2);
+    const Sorted top = TopOf(scores, Ints(a, {each}), 1);
     const Expr kept = Gather(boxes, rows, 0);
     const Expr repeated =
         Reshape(Concat(a, std::vector<Value*>(static_cast<size_t>(each), kept), 1), {-1, 4});
-    const Expr values = Flat(Gather({a, top[0]}, rows, 0));
-    const Expr names = Flat(Gather({a, top[1]}, rows, 0)).To(DType::kFloat32);
+    const Expr values = Flat(Gather(top.values, rows, 0));
+    const Expr names = Flat(Gather(top.indices, rows, 0)).To(DType::kFloat32);
     const int64_t n = most * most_classes;
     return Values{filled(repeated, n, {4}), filled(names, n, {}), filled(values, n, {}),
                   ShapeOf(values).To(DType::kFloat32)};
@@ -93,11 +93,10 @@ absl::StatusOr<Values> DetectionPostProcess(TfliteArgs& a) {
   const Expr values = a.Op(
       "gather_nd", {by_class, Concat(a, {Unsqueeze(class_of, {1}), Unsqueeze(row_of, {1})}, 1)});
   const Expr count = Min(ShapeOf(values), Ints(a, {most}));
-  const std::vector<Value*> top = a.b().Ops("top_k", {values, count}, {{"axis", 0}}, 2);
-  const Expr order(a, top[1]);
+  const auto [best, order] = TopOf(values, count, 0);
   return Values{filled(Gather(boxes, Gather(row_of, order, 0), 0), most, {4}),
                 filled(Gather(class_of, order, 0).To(DType::kFloat32), most, {}),
-                filled({a, top[0]}, most, {}), count.To(DType::kFloat32)};
+                filled(best, most, {}), count.To(DType::kFloat32)};
 }
 
 }  // namespace

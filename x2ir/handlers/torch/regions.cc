@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/region_cells.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -39,8 +40,8 @@ Values Nms(TorchCall& c) {
   const Expr sorted = Concat(c, {low, Max(low, high)}, 1);
   const Expr count = SizeOf(scores, 0);
   const Expr limit{c, c.b().Scalar(DType::kFloat32, AtMost(std::min(threshold, 1.0)))};
-  const Expr rows = c.Op("non_max_suppression", {Unsqueeze(sorted, {0}), Unsqueeze(scores, {0, 1}),
-                                                 Unsqueeze(count, {0}), Unsqueeze(limit, {0})});
+  const Expr rows = SelectBoxes({Unsqueeze(sorted, {0}), Unsqueeze(scores, {0, 1}),
+                                 Unsqueeze(count, {0}), Unsqueeze(limit, {0})});
   return {Gather(rows, Int(c, 2), 1)};
 }
 
@@ -76,21 +77,16 @@ Regions ReadRegions(TorchCall& c) {
 
 Expr ColumnOf(const Expr& rois, int64_t i) { return Gather(rois, Int(rois.builder(), i), 1); }
 
-Expr Aligned(TorchCall& c, const Regions& r, int64_t samples, bool aligned) {
+Expr Aligned(const Regions& r, int64_t samples, bool aligned) {
   const Expr batch = ColumnOf(r.rois, 0).To(DType::kInt64);
-  return c.Op("roi_align", {r.image, Slice(r.rois, 1, 1, 5), batch},
-              {{"coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"},
-               {"mode", "avg"},
-               {"output_height", r.height},
-               {"output_width", r.width},
-               {"sampling_ratio", std::max<int64_t>(samples, 0)},
-               {"spatial_scale", r.scale}});
+  return AlignedRegions(r.image, Slice(r.rois, 1, 1, 5), batch,
+                        {r.height, r.width, r.scale, samples, aligned});
 }
 
 Values RoiAlign(TorchCall& c) {
   const Regions r = ReadRegions(c);
   const int64_t samples = c.Int("sampling_ratio");
-  return {Aligned(c, r, samples, c.Bool("aligned", false))};
+  return {Aligned(r, samples, c.Bool("aligned", false))};
 }
 
 Values RoiPool(TorchCall& c) {
@@ -129,13 +125,13 @@ Values ByPosition(TorchCall& c, const Regions& r, const Expr& all) {
 Values PsRoiAlign(TorchCall& c) {
   const Regions r = ReadRegions(c);
   const int64_t samples = c.Int("sampling_ratio");
-  if (samples > 0) return ByPosition(c, r, Aligned(c, r, samples, true));
+  if (samples > 0) return ByPosition(c, r, Aligned(r, samples, true));
   // As many samples as a region's size needs. One whose ends are in the other order gets none, and
   // its sum of 0 is divided by their number below 0; runtimes refuse such a number.
   const Expr low = Slice(r.rois, 1, 1, 3), high = Slice(r.rois, 1, 3, 5);
   Regions sorted = r;
   sorted.rois = Concat(c, {Slice(r.rois, 1, 0, 1), low, Max(low, high)}, 1);
-  Expr all = Aligned(c, sorted, samples, true);
+  Expr all = Aligned(sorted, samples, true);
   // One that is so small that it gets none has the mean of nothing.
   const auto length = [&](int64_t from, int64_t cells) {
     const auto end = [&](int64_t i) { return Scaled(ColumnOf(r.rois, i), r.scale) - 0.5; };
