@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "x2ir/formats/io/blob.h"
-#include "x2ir/formats/torch/zip.h"
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/torch/zip_writer.h"
 #include "x2ir/graph_wrapper/strings.h"
 

@@ -10,9 +10,9 @@
 
 #include "tests/core/temp_dir_util.h"
 #include "tests/formats/torch_zip_util.h"
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/torch/pickle.h"
 #include "x2ir/formats/torch/symbols.h"
-#include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 

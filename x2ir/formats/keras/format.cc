@@ -2,9 +2,9 @@
 #include "x2ir/formats/format.h"
 
 #include "x2ir/formats/io/side_file.h"
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/keras/hdf5_internal.h"
 #include "x2ir/formats/keras/keras.h"
-#include "x2ir/formats/torch/zip.h"
 
 namespace x2ir {
 namespace {

@@ -5,11 +5,11 @@
 #include <system_error>
 #include <utility>
 
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/keras/hdf5_internal.h"
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/formats/keras/network.h"
 #include "x2ir/formats/keras/stores_internal.h"
-#include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"

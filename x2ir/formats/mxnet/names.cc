@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/mxnet/ndarray_list.h"
 #include "x2ir/formats/nnvm/symbol_json.h"
-#include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/npy/npy.h"
-#include "x2ir/formats/torch/zip.h"
 
 namespace x2ir {
 namespace {

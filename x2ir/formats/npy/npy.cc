@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "x2ir/formats/io/atomic_file.h"
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/json.h"
-#include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {

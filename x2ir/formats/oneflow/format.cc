@@ -3,9 +3,9 @@
 #include "x2ir/formats/format.h"
 
 #include "x2ir/formats/io/side_file.h"
+#include "x2ir/formats/module_passes.h"
 #include "x2ir/formats/oneflow/oneflow.h"
 #include "x2ir/formats/oneflow/schema.h"
-#include "x2ir/formats/torch/torch.h"
 
 namespace x2ir {
 namespace {

@@ -2,8 +2,8 @@
 #include "x2ir/formats/format.h"
 
 #include "x2ir/formats/io/side_file.h"
+#include "x2ir/formats/module_passes.h"
 #include "x2ir/formats/python/python.h"
-#include "x2ir/formats/torch/torch.h"
 
 namespace x2ir {
 namespace {

@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/io/source.h"
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/torch/strided.h"
-#include "x2ir/formats/torch/zip.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir::torch_format {

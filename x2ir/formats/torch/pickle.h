@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/torch/strided.h"
-#include "x2ir/formats/torch/zip.h"
 
 namespace X2IR_API x2ir {
 

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/blob.h"
-#include "x2ir/formats/torch/zip.h"
+#include "x2ir/formats/io/zip.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace X2IR_API x2ir {

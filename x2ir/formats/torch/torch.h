@@ -71,10 +71,6 @@ absl::Status WriteTorch(const Model& model, const Sink& sink);
 // Whether a file that begins so is such an archive (or another one of PyTorch's).
 bool LooksLikeTorch(absl::Span<const std::byte> head, uint64_t file_size);
 
-// The passes before a graph is written for PyTorch: those that keep the layers and the names that
-// the source has. Weights are not computed with.
-std::vector<std::string> PassesThatKeepLayers(const Graph& graph);
-
 }  // namespace x2ir
 
 #endif  // X2IR_FORMATS_TORCH_TORCH_H_

@@ -1,6 +1,6 @@
 // The parts of the zip format that readers need (PKWARE's APPNOTE 6.3): end records, with and
 // without zip64, central directory, local headers.
-#include "x2ir/formats/torch/zip.h"
+#include "x2ir/formats/io/zip.h"
 
 #include <zlib.h>
 

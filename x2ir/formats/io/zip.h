@@ -1,8 +1,8 @@
 // Zip archives, read in place: the entries of an archive in a mapped file, or in a stored entry of
 // another archive. Stored entries are never copied; deflated entries are unpacked into memory,
 // within bounds. Strict: entries may not overlap, names must be plain paths.
-#ifndef X2IR_FORMATS_TORCH_ZIP_H_
-#define X2IR_FORMATS_TORCH_ZIP_H_
+#ifndef X2IR_FORMATS_IO_ZIP_H_
+#define X2IR_FORMATS_IO_ZIP_H_
 
 #include <cstdint>
 #include <memory>
@@ -77,4 +77,4 @@ bool LooksLikeZip(std::string_view head);
 
 }  // namespace x2ir
 
-#endif  // X2IR_FORMATS_TORCH_ZIP_H_
+#endif  // X2IR_FORMATS_IO_ZIP_H_
