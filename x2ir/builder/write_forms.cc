@@ -179,6 +179,22 @@ Value* WithTwoSpatialAxes(NodeWriter& w, bool has_kernel) {
   return w.Op("squeeze", {w.Op(w.node().op(), std::move(operands), std::move(attrs)), w.Ints({1})});
 }
 
+bool AnyNegative(const std::vector<int64_t>& numbers) {
+  return std::any_of(numbers.begin(), numbers.end(), [](int64_t number) { return number < 0; });
+}
+std::vector<int64_t> PadPairs(const std::vector<int64_t>& pads,
+                              const std::optional<std::vector<int64_t>>& axes, int64_t rank) {
+  std::vector<int64_t> pairs(static_cast<size_t>(2 * rank), 0);
+  const size_t n = pads.size() / 2;
+  for (size_t i = 0; i < n; ++i) {
+    int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
+    if (axis < 0) axis += rank;
+    pairs[static_cast<size_t>(2 * axis)] = pads[i];
+    pairs[static_cast<size_t>(2 * axis + 1)] = pads[n + i];
+  }
+  return pairs;
+}
+
 absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));

@@ -4,6 +4,8 @@
 #define X2IR_BUILDER_WRITE_FORMS_H_
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_writer.h"
@@ -60,6 +62,11 @@ Value* MatMulOfVectors(NodeWriter& w, int64_t rank_a, int64_t rank_b);
 
 // instance_normalization by reduce_mean, computed in that type.
 absl::StatusOr<Value*> InstanceNormByMeans(NodeWriter& w, DType computed);
+
+bool AnyNegative(const std::vector<int64_t>& numbers);
+// pad's numbers for every axis: in turn the begin and the end of each.
+std::vector<int64_t> PadPairs(const std::vector<int64_t>& pads,
+                              const std::optional<std::vector<int64_t>>& axes, int64_t rank);
 
 // slice as the operands of StridedSlice: bounds and steps of every axis (int32, [rank]), and bits
 // of the axes without a bound.

@@ -6,6 +6,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/op.h"
 
 namespace x2ir {
 namespace {
@@ -37,6 +38,15 @@ int64_t FloorDivide(int64_t a, int64_t b) {  // b > 0
 }
 
 }  // namespace
+
+void ConvAttrs(OpDef& op) {
+  op.Attr("layout", "channels_first")
+      .Attr("auto_pad", "NOTSET")
+      .Attr("group", 1)
+      .OptAttr("strides", AttrKind::kInts)
+      .OptAttr("dilations", AttrKind::kInts)
+      .OptAttr("pads", AttrKind::kInts);
+}
 
 absl::StatusOr<bool> ChannelsLast(const AttributeMap& attrs) {
   const std::string layout = attrs.String("layout", "channels_first");

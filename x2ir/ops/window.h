@@ -15,6 +15,10 @@
 
 namespace X2IR_API x2ir {
 
+class OpDef;
+// The attributes that all convolutions have.
+void ConvAttrs(OpDef& op);
+
 // --- Layout ---------------------------------------------------------------------------------
 
 // Whether attribute `layout` is "channels_last"; InvalidArgument unless it is one of the two.

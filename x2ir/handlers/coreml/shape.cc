@@ -305,15 +305,8 @@ absl::StatusOr<Value*> ToPad(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
   const std::string& mode = w.String("mode");
   if (mode == "wrap") return CannotExpress("mode ", mode);
-  const size_t n = pads->size() / 2;
-  std::vector<int64_t> all(static_cast<size_t>(2 * rank), 0);
-  for (size_t i = 0; i < n; ++i) {
-    int64_t axis = given ? (*given)[i] : static_cast<int64_t>(i);
-    if (axis < 0) axis += rank;
-    if ((*pads)[i] < 0 || (*pads)[n + i] < 0) return CannotExpress("negative pads");
-    all[static_cast<size_t>(2 * axis)] = (*pads)[i];
-    all[static_cast<size_t>(2 * axis + 1)] = (*pads)[n + i];
-  }
+  if (AnyNegative(*pads)) return CannotExpress("negative pads");
+  std::vector<int64_t> all = PadPairs(*pads, given, rank);
   // Only the last axes, of which MIL reflects and repeats two.
   int64_t first = 0;
   while (first < rank && all[static_cast<size_t>(2 * first)] == 0 &&

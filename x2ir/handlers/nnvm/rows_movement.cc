@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/layers.h"
 
@@ -264,18 +265,11 @@ absl::StatusOr<Value*> ToPad(SymbolWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(3, "axes"));
   const auto value = w.in(2) ? OneNumber(w.in(2)) : 0;
   if (!value) return CannotExpress("a number that is computed, or that no double holds");
-  std::vector<int64_t> begin(static_cast<size_t>(rank), 0), end = begin;
-  const size_t count = pads->size() / 2;
-  for (size_t i = 0; i < count; ++i) {
-    int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
-    axis += axis < 0 ? rank : 0;
-    begin[static_cast<size_t>(axis)] = (*pads)[i];
-    end[static_cast<size_t>(axis)] = (*pads)[count + i];
-  }
+  if (AnyNegative(*pads)) return CannotExpress("pads below 0");
+  const std::vector<int64_t> pairs = PadPairs(*pads, axes, rank);
   std::string widths = "(";
-  for (size_t i = 0; i < begin.size(); ++i) {
-    if (begin[i] < 0 || end[i] < 0) return CannotExpress("pads below 0");
-    StrAppend(&widths, i == 0 ? "" : ", ", TupleText({begin[i], end[i]}));
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    StrAppend(&widths, i == 0 ? "" : ", ", TupleText({pairs[i], pairs[i + 1]}));
   }
   return w.Nnvm("pad", {w.in(0)}, {{"pad_width", widths + ")"}, {"pad_value", NumberText(*value)}});
 }

@@ -143,15 +143,8 @@ absl::StatusOr<Value*> ToTfPad(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
   const std::string& mode = w.String("mode");
   if (mode != "constant" && mode != "reflect") return CannotExpress("mode ", mode);
-  const size_t n = pads->size() / 2;
-  std::vector<int64_t> rows(static_cast<size_t>(2 * rank), 0);
-  for (size_t i = 0; i < n; ++i) {
-    int64_t axis = given ? (*given)[i] : static_cast<int64_t>(i);
-    if (axis < 0) axis += rank;
-    if ((*pads)[i] < 0 || (*pads)[n + i] < 0) return CannotExpress("negative pads");
-    rows[static_cast<size_t>(2 * axis)] = (*pads)[i];
-    rows[static_cast<size_t>(2 * axis + 1)] = (*pads)[n + i];
-  }
+  if (AnyNegative(*pads)) return CannotExpress("negative pads");
+  const std::vector<int64_t> rows = PadPairs(*pads, given, rank);
   Value* table = w.b().Constant(Tensor::Of<int64_t>({rank, 2}, rows));
   if (mode == "reflect") return w.Tf("MirrorPad", {w.in(0), table}, {{"mode", "REFLECT"}});
   if (w.dtype() == DType::kString || (w.dtype() == DType::kBool && !w.has(2))) {

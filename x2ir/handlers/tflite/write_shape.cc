@@ -203,21 +203,16 @@ absl::StatusOr<Value*> ToLitePad(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
   const std::string& mode = w.String("mode");
   if (mode != "constant" && mode != "reflect") return CannotExpress("mode ", mode);
-  const size_t n = pads->size() / 2;
-  std::vector<int32_t> rows(static_cast<size_t>(2 * rank), 0);
-  for (size_t i = 0; i < n; ++i) {
-    int64_t axis = given ? (*given)[i] : static_cast<int64_t>(i);
-    if (axis < 0) axis += rank;
-    if ((*pads)[i] < 0 || (*pads)[n + i] < 0) return CannotExpress("negative pads");
-    rows[static_cast<size_t>(2 * axis)] = static_cast<int32_t>((*pads)[i]);
-    rows[static_cast<size_t>(2 * axis + 1)] = static_cast<int32_t>((*pads)[n + i]);
-    const Dim& size = (*w.shape())[axis];
-    if (mode == "reflect" && size.is_static() &&
-        std::max((*pads)[i], (*pads)[n + i]) >= std::max<int64_t>(1, size.value())) {
+  if (AnyNegative(*pads)) return CannotExpress("negative pads");
+  const std::vector<int64_t> rows = PadPairs(*pads, given, rank);
+  for (size_t i = 0; mode == "reflect" && i < rows.size(); ++i) {
+    const Dim& size = (*w.shape())[static_cast<int64_t>(i / 2)];
+    if (size.is_static() && rows[i] >= std::max<int64_t>(1, size.value())) {
       return CannotExpress("a reflection of more elements than there are");
     }
   }
-  Value* table = w.b().Constant(Tensor::Of<int32_t>({rank, 2}, rows));
+  const std::vector<int32_t> numbers(rows.begin(), rows.end());
+  Value* table = w.b().Constant(Tensor::Of<int32_t>({rank, 2}, numbers));
   if (mode == "reflect") return w.Tflite("MIRROR_PAD", {w.in(0), table}, {{"mode", "REFLECT"}});
   const auto known = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
   if (!w.has(2) || (known && IsFloating(known->dtype()) && known->AsDouble(0) == 0)) {
