@@ -11,15 +11,6 @@
 
 namespace x2ir {
 
-Value* ReorderedGates(Builder& b, Value* all, size_t gates, const std::vector<size_t>& order) {
-  if (!all || gates == 1) return all;
-  const std::vector<Value*> parts = b.Ops(
-      "split", {all, nullptr}, {{"axis", 0}, {"num_outputs", static_cast<int64_t>(gates)}}, gates);
-  std::vector<Value*> ours;
-  for (const size_t gate : order) ours.push_back(parts[gate]);
-  return b.Op("concat", std::move(ours), {{"axis", 0}});
-}
-
 namespace {
 
 Expr Activated(NodeReader& a, const RecurrentActivation& function, const Expr& x) {
@@ -37,15 +28,15 @@ Expr Activated(NodeReader& a, const RecurrentActivation& function, const Expr& x
 
 // Whether a cell that starts at zero stays within the bound: gates are at most 1, and each step
 // adds at most 1.
-bool NeverClipped(const RecurrentLayer& layer) {
+bool NeverClipped(const MilLayer& layer) {
   const Shape* x = layer.x->shape();
-  return !layer.c && layer.activations[0].name == "Sigmoid" &&
-         layer.activations[1].name == "Tanh" && x && (*x)[0].is_static() &&
+  return !layer.c && layer.cell.activations[0].name == "Sigmoid" &&
+         layer.cell.activations[1].name == "Tanh" && x && (*x)[0].is_static() &&
          static_cast<double>((*x)[0].value()) <= *layer.clip;
 }
 
 // Step by step, since the IR's LSTM clips what goes into its gates and not its cell.
-RecurrentResults ClippedLstm(NodeReader& a, const RecurrentLayer& layer) {
+RecurrentResults ClippedLstm(NodeReader& a, const MilLayer& layer) {
   Builder& b = a.b();
   const int64_t hidden = DimAt(layer.directions[0].r, 1).value();
   const Attribute* coupled = layer.attrs.Find("input_forget");
@@ -72,21 +63,20 @@ RecurrentResults ClippedLstm(NodeReader& a, const RecurrentLayer& layer) {
                c = {body.b(), body.Carry(state(layer.c), "c")};
     const Expr step =
         Gather({body.b(), gates}, body.iteration(), 0) + MatMul(h, SwapLast({body.b(), weights.r}));
-    // Input, output, forget and cell; peepholes in this order, too.
-    const auto gate = [&](int64_t k) {
-      return Slice(step, 1, Size(k * hidden), Size((k + 1) * hidden));
+    const GateSlices sums = {step, "iofg", 1, hidden};
+    const auto seen = [&](char gate, const Expr& cell) {
+      const Expr sum = sums[gate];
+      if (!weights.peephole) return sum;
+      return sum + GateSlices{{body.b(), weights.peephole}, "iof", 0, hidden}[gate] * cell;
     };
-    const auto peep = [&](int64_t k, const Expr& v, const Expr& cell) {
-      if (!weights.peephole) return v;
-      const Expr own = {body.b(), weights.peephole};
-      return v + Slice(own, 0, Size(k * hidden), Size((k + 1) * hidden)) * cell;
+    const auto act = [&](size_t k, const Expr& v) {
+      return Activated(a, layer.cell.activations[k], v);
     };
-    const auto act = [&](size_t k, const Expr& v) { return Activated(a, layer.activations[k], v); };
-    const Expr in = act(0, peep(0, gate(0), c));
-    const Expr kept = couples ? 1.0 - in : act(0, peep(2, gate(2), c));
-    const Expr sum = kept * c + in * act(1, gate(3));
+    const Expr in = act(0, seen('i', c));
+    const Expr kept = couples ? 1.0 - in : act(0, seen('f', c));
+    const Expr sum = kept * c + in * act(1, sums['g']);
     const Expr cell = Clip(sum, sum.Number(-*layer.clip), sum.Number(*layer.clip));
-    const Expr out = act(0, peep(1, gate(1), cell)) * act(2, cell);
+    const Expr out = act(0, seen('o', cell)) * act(2, cell);
     const Expr more = {body.b(), body.condition()};
     const auto made = body.Loop(b, SizeOf(x, 0), nullptr, more, {out, cell, out});
     if (!made.ok()) {
@@ -103,7 +93,7 @@ RecurrentResults ClippedLstm(NodeReader& a, const RecurrentLayer& layer) {
 
 }  // namespace
 
-RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
+RecurrentResults RunMilLayer(NodeReader& a, const MilLayer& layer) {
   Builder& b = a.b();
   const auto count = static_cast<int64_t>(layer.directions.size());
   const Expr r0 = {b, layer.directions[0].r};
@@ -112,23 +102,10 @@ RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
     a.Fail(Unimplemented("recurrent weights of unknown size"));
     return {nullptr, nullptr, nullptr};
   }
-  const auto stacked = [&](const auto& part_of) -> Value* {
+  const auto stacked = [&](Value* DirectionWeights::*part) {
     std::vector<Value*> parts;
-    for (const DirectionWeights& each : layer.directions) {
-      Value* part = part_of(each);
-      if (!part) return nullptr;
-      parts.push_back(Unsqueeze({b, part}, {0}));
-    }
-    return Concat(b, parts, 0);
-  };
-  // The IR has one bias for the operand and one for the state.
-  const auto both_biases = [&](const DirectionWeights& each) -> Value* {
-    if (!each.bias && !each.state_bias) return nullptr;
-    const auto or_zeros = [&](Value* own, Value* other) {
-      return own ? own : (Expr(b, other) * 0.0).value();
-    };
-    return Concat(b, {or_zeros(each.bias, each.state_bias), or_zeros(each.state_bias, each.bias)},
-                  0);
+    for (const DirectionWeights& each : layer.directions) parts.push_back(each.*part);
+    return EachDirection(b, parts);
   };
   // [batch, directions * hidden] as [directions, batch, hidden].
   const auto state = [&](Value* value) -> Value* {
@@ -137,35 +114,24 @@ RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer) {
     if (count == 1) return Unsqueeze(v, {0});
     return Transpose(ReshapeTo(v, {SizeAt(v, 0), count, hidden.value()}), {1, 0, 2});
   };
-  std::vector<std::string> activations;
-  std::vector<float> alphas, betas;
-  for (int64_t i = 0; i < count; ++i) {
-    for (const RecurrentActivation& each : layer.activations) {
-      activations.push_back(each.name);
-      if (each.alpha) alphas.push_back(*each.alpha);
-      if (each.beta) betas.push_back(*each.beta);
-    }
-  }
-  AttributeMap attrs = layer.attrs;
-  attrs.Set("activations", std::move(activations));
-  if (!alphas.empty()) attrs.Set("activation_alpha", std::move(alphas));
-  if (!betas.empty()) attrs.Set("activation_beta", std::move(betas));
-  attrs.Set("direction", layer.direction);
-  attrs.Set("hidden_size", hidden.value());
-  const bool lstm = layer.op == "lstm";
+  const bool lstm = layer.cell.lstm();
   if (lstm && layer.clip && !NeverClipped(layer)) return ClippedLstm(a, layer);
-  std::vector<Value*> operands = {layer.x,
-                                  stacked([](const DirectionWeights& each) { return each.w; }),
-                                  stacked([](const DirectionWeights& each) { return each.r; }),
-                                  stacked(both_biases),
-                                  nullptr,
-                                  state(layer.h)};
-  if (lstm) {
-    operands.push_back(state(layer.c));
-    operands.push_back(stacked([](const DirectionWeights& each) { return each.peephole; }));
+  RecurrentLayer plain{.cell = layer.cell, .direction = layer.direction, .x = layer.x};
+  plain.attrs = layer.attrs;
+  plain.w = stacked(&DirectionWeights::w);
+  plain.r = stacked(&DirectionWeights::r);
+  std::vector<Value*> biases;
+  for (const DirectionWeights& each : layer.directions) {
+    Value* both = BothBiases(b, each.bias, each.state_bias);
+    if (both) biases.push_back(Unsqueeze({b, both}, {0}));
   }
-  while (!operands.back()) operands.pop_back();
-  const Values made = b.Ops(layer.op, std::move(operands), std::move(attrs), lstm ? 3 : 2);
+  if (biases.size() == layer.directions.size()) plain.biases = Concat(b, biases, 0);
+  plain.h = state(layer.h);
+  if (lstm) {
+    plain.c = state(layer.c);
+    plain.peepholes = stacked(&DirectionWeights::peephole);
+  }
+  const Values made = RunRecurrent(b, plain);
   // [length, directions, batch, hidden] and [directions, batch, hidden], directions side by side.
   const Expr y = {b, made[0]};
   const auto beside = [&](Value* value) -> Expr {
@@ -208,12 +174,6 @@ RecurrentActivation ActivationOf(NodeReader& a, std::string_view name) {
   return {};
 }
 
-struct MilGates {
-  std::string_view op;
-  size_t gates;
-  std::vector<size_t> order;  // MIL's gates, in the IR's order
-};
-
 // All of the sequence, or its end.
 Values MilResults(MilArgs& a, const RecurrentResults& results) {
   const Expr y = a.Bool("output_sequence") ? results.y : Unsqueeze(results.h, {0});
@@ -222,18 +182,18 @@ Values MilResults(MilArgs& a, const RecurrentResults& results) {
   return values;
 }
 
-Values MilRecurrent(MilArgs& a, const MilGates& kind) {
-  RecurrentLayer layer;
-  layer.op = kind.op;
+Values MilRecurrent(MilArgs& a, std::string_view op, std::string_view gates) {
+  MilLayer layer{.cell = {op, gates, {}}};
+  RecurrentCell& cell = layer.cell;
   layer.x = a.X();
   layer.h = a.X("initial_h");
   layer.direction = a.Text("direction");
-  const bool lstm = kind.op == "lstm", both = layer.direction == "bidirectional";
+  const bool lstm = cell.lstm(), both = layer.direction == "bidirectional";
   a.Require(layer.direction == "forward" || layer.direction == "reverse" || (lstm && both),
             StrCat("direction ", layer.direction));
   const auto weights = [&](std::string_view behind) {
     const auto named = [&](std::string_view name) {
-      return ReorderedGates(a.b(), a.Opt(StrCat(name, behind)), kind.gates, kind.order);
+      return IrGates(a, a.Opt(StrCat(name, behind)), cell);
     };
     DirectionWeights each;
     a.X(StrCat("weight_ih", behind));
@@ -241,35 +201,35 @@ Values MilRecurrent(MilArgs& a, const MilGates& kind) {
     each.w = named("weight_ih");
     each.r = named("weight_hh");
     each.bias = named("bias");
-    // MIL's order is input, forget, output.
-    if (lstm)
-      each.peephole = ReorderedGates(a.b(), a.Opt(StrCat("peephole", behind)), 3, {0, 2, 1});
+    if (lstm) {
+      each.peephole = GatesInOrder(a, a.Opt(StrCat("peephole", behind)), "ifo", "iof");
+    }
     return each;
   };
   layer.directions.push_back(weights(""));
   if (both) layer.directions.push_back(weights("_back"));
   const std::string activation = a.Text("activation");
-  if (kind.op != "rnn")
-    layer.activations.push_back(ActivationOf(a, a.Text("recurrent_activation")));
+  if (op != "rnn") cell.activations.push_back(ActivationOf(a, a.Text("recurrent_activation")));
   if (lstm) {
     layer.c = a.X("initial_c");
-    layer.activations.push_back(ActivationOf(a, a.Text("cell_activation")));
+    cell.activations.push_back(ActivationOf(a, a.Text("cell_activation")));
     if (a.HasAttr("clip")) layer.clip = a.Number("clip");
   }
-  layer.activations.push_back(ActivationOf(a, activation));
-  if (kind.op == "gru") {
+  cell.activations.push_back(ActivationOf(a, activation));
+  if (op == "gru") {
     // The state goes through the reset gate before it is multiplied, or after that and its bias.
-    layer.attrs.Set("linear_before_reset", a.Bool("reset_after") ? 1 : 0);
+    cell.linear_before_reset = a.Bool("reset_after");
     DirectionWeights& own = layer.directions[0];
     own.state_bias = own.bias;
-    own.bias = ReorderedGates(a.b(), a.Opt("input_bias"), kind.gates, kind.order);
+    own.bias = IrGates(a, a.Opt("input_bias"), cell);
   }
-  return MilResults(a, Recurrent(a, layer));
+  return MilResults(a, RunMilLayer(a, layer));
 }
 
-Values MilLstm(MilArgs& a) { return MilRecurrent(a, {"lstm", 4, {0, 2, 1, 3}}); }
-Values MilGru(MilArgs& a) { return MilRecurrent(a, {"gru", 3, {2, 0, 1}}); }
-Values MilRnn(MilArgs& a) { return MilRecurrent(a, {"rnn", 1, {0}}); }
+constexpr std::string_view kLstmGates = "ifog", kGruGates = "rnz";
+Values MilLstm(MilArgs& a) { return MilRecurrent(a, "lstm", kLstmGates); }
+Values MilGru(MilArgs& a) { return MilRecurrent(a, "gru", kGruGates); }
+Values MilRnn(MilArgs& a) { return MilRecurrent(a, "rnn", "n"); }
 
 // --- Written ------------------------------------------------------------------------------------
 
@@ -282,33 +242,33 @@ std::string_view WrittenActivation(std::string_view name) {
   return "";
 }
 
-// A constant's slice of the first axis, which goes; rows of gates in MIL's order.
-absl::StatusOr<Value*> WrittenRows(MilWriter& w, size_t operand, int64_t direction, size_t gates,
-                                   const std::vector<size_t>& order) {
+// A constant's slice of the first axis, which goes; rows of gates in MIL's order, at `places`.
+absl::StatusOr<Value*> WrittenRows(MilWriter& w, size_t operand, int64_t direction,
+                                   const std::vector<int64_t>& places) {
   X2IR_ASSIGN_OR_RETURN(const Tensor* all, w.Constant(operand, "weights"));
   const auto count = static_cast<size_t>(all->dim(0));
-  const size_t size = all->nbytes() / count, part = size / gates;
+  const size_t size = all->nbytes() / count, part = size / places.size();
   std::vector<int64_t> dims(all->dims().begin() + 1, all->dims().end());
   Tensor rows = Tensor::Zeros(all->dtype(), dims);
   const auto out = rows.mutable_bytes();
   const std::byte* from = all->bytes().data() + static_cast<size_t>(direction) * size;
-  for (size_t i = 0; i < gates; ++i) {
-    std::copy(from + order[i] * part, from + (order[i] + 1) * part,
-              out.data() + static_cast<ptrdiff_t>(i * part));
+  for (size_t i = 0; i < places.size(); ++i) {
+    std::copy_n(from + static_cast<size_t>(places[i]) * part, part, out.data() + i * part);
   }
   return w.b().Constant(std::move(rows), w.in(operand)->name());
 }
 
 // The two biases of the IR as one, or one of them.
 enum class Biases { kBoth, kOfOperand, kOfState };
-absl::StatusOr<Value*> WrittenBias(MilWriter& w, int64_t direction, size_t gates,
-                                   const std::vector<size_t>& order, Biases which = Biases::kBoth) {
+absl::StatusOr<Value*> WrittenBias(MilWriter& w, int64_t direction,
+                                   const std::vector<int64_t>& places,
+                                   Biases which = Biases::kBoth) {
   X2IR_ASSIGN_OR_RETURN(const Tensor* all, w.Constant(3, "biases"));
-  const int64_t half = all->dim(1) / 2, part = half / static_cast<int64_t>(gates);
+  const int64_t half = all->dim(1) / 2, part = half / static_cast<int64_t>(places.size());
   std::vector<double> sum;
-  for (const size_t gate : order) {
+  for (const int64_t gate : places) {
     for (int64_t i = 0; i < part; ++i) {
-      const int64_t at = direction * 2 * half + static_cast<int64_t>(gate) * part + i;
+      const int64_t at = direction * 2 * half + gate * part + i;
       sum.push_back((which == Biases::kOfState ? 0 : all->AsDouble(at)) +
                     (which == Biases::kOfOperand ? 0 : all->AsDouble(at + half)));
     }
@@ -316,24 +276,34 @@ absl::StatusOr<Value*> WrittenBias(MilWriter& w, int64_t direction, size_t gates
   return NumbersAs(w.b(), all->dtype(), {half}, sum, w.in(3)->name()).value();
 }
 
-// A GRU or a plain layer: one node for each direction.
-absl::StatusOr<Values> ToOneWay(MilWriter& w, const std::string& op, size_t gates,
-                                const std::vector<size_t>& order) {
+struct WrittenLayer {
+  int64_t count, hidden;  // directions
+  Attribute::Strings activations;
+};
+absl::StatusOr<WrittenLayer> LayerOf(MilWriter& w, size_t functions, std::string_view form) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_w, w.Sizes(w.in(1)));
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_r, w.Sizes(w.in(2)));
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  const int64_t count = of_w[0], hidden = of_r[2];
-  const bool gru = op == "gru";
   if (rank != 3 || w.has(4)) return CannotExpress("sequences of different lengths");
-  if (w.Int("batch_first") != 0 || w.attrs().Has("clip") || w.attrs().Has("activation_alpha") ||
-      w.attrs().Has("activation_beta")) {
-    return CannotExpress("that form");
+  if (w.Int("batch_first") != 0 || w.attrs().Int("input_forget", 0) != 0 || w.attrs().Has("clip") ||
+      w.attrs().Has("activation_alpha") || w.attrs().Has("activation_beta")) {
+    return CannotExpress(form);
   }
   const auto* names = w.attrs().Find("activations")->get<Attribute::Strings>();
-  const size_t functions = gru ? 2 : 1;
-  if (!names || names->size() != functions * static_cast<size_t>(count)) {
+  if (!names || names->size() != functions * static_cast<size_t>(of_w[0])) {
     return CannotExpress("activations");
   }
+  return WrittenLayer{of_w[0], of_r[2], *names};
+}
+
+// A GRU or a plain layer: one node for each direction.
+absl::StatusOr<Values> ToOneWay(MilWriter& w, const std::string& op,
+                                const std::vector<int64_t>& places) {
+  const bool gru = op == "gru";
+  const size_t functions = gru ? 2 : 1;
+  X2IR_ASSIGN_OR_RETURN(const WrittenLayer layer, LayerOf(w, functions, "that form"));
+  const int64_t count = layer.count, hidden = layer.hidden;
+  const Attribute::Strings& names = layer.activations;
   const bool after = gru && w.Int("linear_before_reset") != 0;
   const Expr x = w.X();
   const Dim length = (*w.shape())[0], batch = (*w.shape())[1];
@@ -343,7 +313,7 @@ absl::StatusOr<Values> ToOneWay(MilWriter& w, const std::string& op, size_t gate
     AttributeMap attrs = {{"direction", back ? "reverse" : "forward"},
                           {"output_sequence", w.wants(0) ? 1 : 0}};
     for (size_t i = 0; i < functions; ++i) {
-      const std::string& name = (*names)[static_cast<size_t>(d) * functions + i];
+      const std::string& name = names[static_cast<size_t>(d) * functions + i];
       const std::string_view mil = WrittenActivation(name);
       if (mil.empty()) return CannotExpress("the activation ", name);
       attrs.Set(gru && i == 0 ? "recurrent_activation" : "activation", mil);
@@ -351,17 +321,17 @@ absl::StatusOr<Values> ToOneWay(MilWriter& w, const std::string& op, size_t gate
     Value* h = w.has(5) ? Squeeze(Slice(w.X(5), 0, Size(d), Size(d + 1)), {0}).value()
                         : Filled(w.b(), w.dtype(), {SizeAt(x, 1), Size(hidden)}, 0).value();
     std::vector<Value*> operands = {x, h};
-    X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenRows(w, 1, d, gates, order));
-    X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenRows(w, 2, d, gates, order));
+    X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenRows(w, 1, d, places));
+    X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenRows(w, 2, d, places));
     if (w.has(3)) {
       const Biases own = after ? Biases::kOfState : Biases::kBoth;
-      X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenBias(w, d, gates, order, own));
+      X2IR_ASSIGN_OR_RETURN(operands.emplace_back(), WrittenBias(w, d, places, own));
     }
     if (after) {
       attrs.Set("reset_after", 1);
       if (w.has(3)) {
         X2IR_ASSIGN_OR_RETURN(operands.emplace_back(),
-                              WrittenBias(w, d, gates, order, Biases::kOfOperand));
+                              WrittenBias(w, d, places, Biases::kOfOperand));
       }
     }
     const Type of_y =
@@ -379,30 +349,23 @@ absl::StatusOr<Values> ToOneWay(MilWriter& w, const std::string& op, size_t gate
   return values;
 }
 
-absl::StatusOr<Values> ToGru(MilWriter& w) { return ToOneWay(w, "gru", 3, {1, 2, 0}); }
-absl::StatusOr<Values> ToRnn(MilWriter& w) { return ToOneWay(w, "rnn", 1, {0}); }
+absl::StatusOr<Values> ToGru(MilWriter& w) {
+  return ToOneWay(w, "gru", GatePlaces("zrn", kGruGates));
+}
+absl::StatusOr<Values> ToRnn(MilWriter& w) { return ToOneWay(w, "rnn", {0}); }
 
 absl::StatusOr<Values> ToLstm(MilWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_w, w.Sizes(w.in(1)));
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> of_r, w.Sizes(w.in(2)));
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  const int64_t count = of_w[0], hidden = of_r[2];
+  X2IR_ASSIGN_OR_RETURN(const WrittenLayer layer, LayerOf(w, 3, "that form of an LSTM"));
+  const int64_t count = layer.count, hidden = layer.hidden;
+  const Attribute::Strings& names = layer.activations;
   const std::string& direction = w.String("direction");
-  if (rank != 3 || w.has(4)) return CannotExpress("sequences of different lengths");
-  if (w.Int("batch_first") != 0 || w.Int("input_forget") != 0 || w.attrs().Has("clip") ||
-      w.attrs().Has("activation_alpha") || w.attrs().Has("activation_beta")) {
-    return CannotExpress("that form of an LSTM");
-  }
-  const auto* names = w.attrs().Find("activations")->get<Attribute::Strings>();
-  if (!names || names->size() != static_cast<size_t>(3 * count))
-    return CannotExpress("activations");
   AttributeMap attrs = {{"direction", direction}, {"output_sequence", w.wants(0) ? 1 : 0}};
   static constexpr const char* kActivations[] = {"recurrent_activation", "cell_activation",
                                                  "activation"};
   for (size_t i = 0; i < 3; ++i) {
-    const std::string_view mil = WrittenActivation((*names)[i]);
-    if (mil.empty() || (count == 2 && (*names)[i] != (*names)[i + 3])) {
-      return CannotExpress("the activation ", (*names)[i]);
+    const std::string_view mil = WrittenActivation(names[i]);
+    if (mil.empty() || (count == 2 && names[i] != names[i + 3])) {
+      return CannotExpress("the activation ", names[i]);
     }
     attrs.Set(kActivations[i], mil);
   }
@@ -415,20 +378,20 @@ absl::StatusOr<Values> ToLstm(MilWriter& w) {
     if (count == 1) return Squeeze(w.X(i), {0});
     return ReshapeTo(Transpose(w.X(i), {1, 0, 2}), {batch, count * hidden});
   };
-  const std::vector<size_t> order = {0, 2, 1, 3};
+  const std::vector<int64_t> places = GatePlaces("iofg", kLstmGates);
   std::vector<Value*> operands = {x, state(5), state(6)};
   std::vector<Value*> behind;
   for (int64_t d = 0; d < count; ++d) {
     std::vector<Value*>& to = d == 0 ? operands : behind;
-    X2IR_ASSIGN_OR_RETURN(to.emplace_back(), WrittenRows(w, 1, d, 4, order));
-    X2IR_ASSIGN_OR_RETURN(to.emplace_back(), WrittenRows(w, 2, d, 4, order));
+    X2IR_ASSIGN_OR_RETURN(to.emplace_back(), WrittenRows(w, 1, d, places));
+    X2IR_ASSIGN_OR_RETURN(to.emplace_back(), WrittenRows(w, 2, d, places));
     to.push_back(nullptr);
     if (w.has(3)) {
-      X2IR_ASSIGN_OR_RETURN(to.back(), WrittenBias(w, d, 4, order));
+      X2IR_ASSIGN_OR_RETURN(to.back(), WrittenBias(w, d, places));
     }
     to.push_back(nullptr);
     if (w.has(7)) {
-      X2IR_ASSIGN_OR_RETURN(to.back(), WrittenRows(w, 7, d, 3, {0, 2, 1}));
+      X2IR_ASSIGN_OR_RETURN(to.back(), WrittenRows(w, 7, d, GatePlaces("iof", "ifo")));
     }
   }
   operands.insert(operands.end(), behind.begin(), behind.end());

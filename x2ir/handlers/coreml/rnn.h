@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/builder/node_reader.h"
 
 namespace X2IR_API x2ir {
@@ -20,21 +21,14 @@ struct DirectionWeights {
   Value* state_bias = nullptr;
   Value* peephole = nullptr;  // in the IR's order; null: none
 };
-// A function by the IR's name, with its numbers where it has any.
-struct RecurrentActivation {
-  std::string name;
-  std::optional<float> alpha{}, beta{};
-  bool operator==(const RecurrentActivation&) const = default;
-};
-struct RecurrentLayer {
-  std::string_view op;  // "lstm", "gru", "rnn"
-  Value* x = nullptr;   // [length, batch, features]
-  std::vector<DirectionWeights> directions;
+struct MilLayer {
+  RecurrentCell cell;
+  Value* x = nullptr;  // [length, batch, features]
+  std::vector<DirectionWeights> directions{};
   // [batch, directions * hidden]; null: zeros.
   Value *h = nullptr, *c = nullptr;
   std::string direction = "forward";
-  std::vector<RecurrentActivation> activations;  // of one direction
-  AttributeMap attrs{};                          // others of the IR's op
+  AttributeMap attrs{};  // others of the IR's op
   // Of "lstm": the cell is held between -clip and clip.
   std::optional<double> clip{};
 };
@@ -43,10 +37,7 @@ struct RecurrentLayer {
 struct RecurrentResults {
   Expr y, h, c;
 };
-RecurrentResults Recurrent(NodeReader& a, const RecurrentLayer& layer);
-
-// Rows of `gates` equal parts in another order; null stays null.
-Value* ReorderedGates(Builder& b, Value* all, size_t gates, const std::vector<size_t>& order);
+RecurrentResults RunMilLayer(NodeReader& a, const MilLayer& layer);
 
 }  // namespace x2ir
 

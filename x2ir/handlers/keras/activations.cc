@@ -161,21 +161,21 @@ Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view fall
   return Activated(a, a.Nested(name), x);
 }
 
-std::optional<GateActivation> GateActivationOf(KerasArgs& a, const Json& activation) {
+std::optional<RecurrentActivation> GateActivationOf(KerasArgs& a, const Json& activation) {
   if (!OwnActivation(activation).empty()) return std::nullopt;  // refused where it is applied
   const std::string name = activation.is_object() && activation["config"].is_string()
                                ? activation["config"].text()
                                : activation.text();
   if (name == "linear" || (name.empty() && !activation.is_object())) {
-    return GateActivation{"Affine", {1}, {0}};
+    return RecurrentActivation{"Affine", 1.0f, 0.0f};
   }
-  if (name == "tanh") return GateActivation{"Tanh", {}, {}};
-  if (name == "sigmoid") return GateActivation{"Sigmoid", {}, {}};
-  if (name == "relu") return GateActivation{"Relu", {}, {}};
-  if (name == "softsign") return GateActivation{"Softsign", {}, {}};
-  if (name == "softplus") return GateActivation{"Softplus", {}, {}};
+  if (name == "tanh") return RecurrentActivation{"Tanh"};
+  if (name == "sigmoid") return RecurrentActivation{"Sigmoid"};
+  if (name == "relu") return RecurrentActivation{"Relu"};
+  if (name == "softsign") return RecurrentActivation{"Softsign"};
+  if (name == "softplus") return RecurrentActivation{"Softplus"};
   if (name == "hard_sigmoid") {
-    return GateActivation{"HardSigmoid", {a.version() >= 3 ? 1.0f / 6 : 0.2f}, {0.5f}};
+    return RecurrentActivation{"HardSigmoid", a.version() >= 3 ? 1.0f / 6 : 0.2f, 0.5f};
   }
   return std::nullopt;
 }

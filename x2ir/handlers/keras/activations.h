@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/handlers/keras/keras.h"
 
 namespace X2IR_API x2ir {
@@ -17,12 +18,8 @@ Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view fall
 // hard_sigmoid: clip(0.2 x + 0.5) until Keras 2, relu6(x + 3) / 6 since Keras 3.
 Expr HardSigmoid(KerasArgs& a, const Expr& x);
 
-// One of ONNX's activations of recurrent layers, with its parameters; nullopt: there is none.
-struct GateActivation {
-  std::string name;
-  std::vector<float> alphas, betas;
-};
-std::optional<GateActivation> GateActivationOf(KerasArgs& a, const keras::Json& activation);
+// One of the IR's activations of recurrent layers; nullopt: there is none.
+std::optional<RecurrentActivation> GateActivationOf(KerasArgs& a, const keras::Json& activation);
 
 }  // namespace x2ir
 

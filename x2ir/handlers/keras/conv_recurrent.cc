@@ -1,4 +1,4 @@
-// Keras: recurrent layers whose products are convolutions. Gates stand in the order i, f, c, o.
+// Keras: recurrent layers whose products are convolutions.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -51,13 +51,7 @@ Values ConvLstm(KerasArgs& a) {
   again.strides = again.dilations = std::vector<int64_t>(kSpatial, 1);
   const auto step = [&](const Expr& now, const std::vector<Expr>& before) -> std::vector<Expr> {
     const Expr z = now + ConvolveKeras(a, before[0], w[1], again);
-    const auto gate = [&](int64_t i) {
-      return Slice(z, axis, Size(i * *filters.number), Size((i + 1) * *filters.number));
-    };
-    const auto open = [&](int64_t i) { return Activated(a, gates, gate(i)); };
-    const Expr i = open(0), f = open(1), o = open(3);
-    const Expr c = f * before[1] + i * Activated(a, activation, gate(2));
-    return {o * Activated(a, activation, c), c};
+    return KerasLstmStep(a, {z, "ifgo", axis, *filters.number}, gates, activation, before[1]);
   };
   Expr mask = a.mask();
   const std::vector<Expr> given = a.named("mask");

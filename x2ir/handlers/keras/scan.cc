@@ -6,6 +6,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/formats/keras/keras.h"
+#include "x2ir/handlers/keras/activations.h"
 
 namespace x2ir {
 namespace {
@@ -44,6 +45,15 @@ Expr Reversed(const Expr& x, int64_t axis) {
   Builder& b = x.builder();
   return x.Op("slice", {b.Ints({-1}), b.Ints({std::numeric_limits<int64_t>::min()}), b.Ints({axis}),
                         b.Ints({-1})});
+}
+
+std::vector<Expr> KerasLstmStep(KerasArgs& a, const GateSlices& z,
+                                const keras::Json& gate_activation, const keras::Json& activation,
+                                const Expr& c) {
+  const auto open = [&](char gate) { return Activated(a, gate_activation, z[gate]); };
+  const Expr i = open('i'), f = open('f'), o = open('o');
+  const Expr next = f * c + i * Activated(a, activation, z['g']);
+  return {o * Activated(a, activation, next), next};
 }
 
 std::vector<Expr> ScanSteps(KerasArgs& a, const Expr& x, const std::vector<Expr>& states,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/handlers/keras/keras.h"
 
 namespace X2IR_API x2ir {
@@ -24,6 +25,12 @@ std::vector<Expr> GivenStates(KerasArgs& a);
 // The states after a step, the first one is its result. x: what of the step was computed before.
 using RecurrentStep =
     std::function<std::vector<Expr>(const Expr& x, const std::vector<Expr>& states)>;
+
+// One step of an LSTM: z are the sums of its gates, c the cell before. Gives what it puts out, and
+// its cell.
+std::vector<Expr> KerasLstmStep(KerasArgs& a, const GateSlices& z,
+                                const keras::Json& gate_activation, const keras::Json& activation,
+                                const Expr& c);
 
 // x [batch, steps, ...], states [batch, ...]; mask [batch, steps] or null. Gives the result (all of
 // them, or the last one), then the last states.

@@ -1,5 +1,4 @@
-// MXNet: loops and branches, whose subgraphs see nothing but their own operands; and recurrent
-// networks.
+// MXNet: loops and branches, whose subgraphs see nothing but their own operands.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
-#include "x2ir/handlers/tf/tf.h"
 #include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
@@ -201,54 +199,11 @@ absl::StatusOr<Values> Cond(SymbolArgs& a) {
                    {{"then_branch", then_branch}, {"else_branch", else_branch}}, count);
 }
 
-// --- Recurrent networks --------------------------------------------------------------------------
-
-// Operands: x [time, batch, features], parameters, states [layers and directions, batch, units], of
-// LSTMs cells too, lengths. Parameters lie as cuDNN has them.
-absl::StatusOr<Values> Rnn(SymbolArgs& a) {
-  const std::string mode = a.Text("mode", "");
-  const int64_t units = a.Integer("state_size", 0), layers = a.Integer("num_layers", 1);
-  const bool both = a.Flag("bidirectional", false), lengths = a.Flag("use_sequence_length", false);
-  a.Number("p", 0);
-  a.Flag("state_outputs", false);
-  a.Require(!a.Given("projection_size"), "a projection of the state");
-  a.Require(!a.Given("lstm_state_clip_min") && !a.Given("lstm_state_clip_max"),
-            "bounds of the state");
-  for (const char* name : {"projection_size", "lstm_state_clip_min", "lstm_state_clip_max",
-                           "lstm_state_clip_nan", "num_dirs"}) {
-    a.Ignore(name);
-  }
-  a.Require(!lengths, "sequences of several lengths");
-  const bool lstm = mode == "lstm";
-  constexpr int64_t kMost = int64_t{1} << 20;
-  if (units < 1 || layers < 1 || units > kMost || layers > kMost)
-    return Invalid("a network of ", layers, " layers of ", units, " units");
-  const Expr x = a.in(0), parameters = Reshape(a.in(1), {-1});
-  // A state of zeros may say nothing of the batch.
-  const auto state = [&](const Expr& s) {
-    return Expand(s, Concat(a,
-                            {a.b().Ints({layers * (both ? 2 : 1)}), AtLeast1d(SizeOf(x, 1)),
-                             a.b().Ints({units})},
-                            0));
-  };
-  const auto grown = [&](const Expr& s) {
-    const bool fits = ProvablyEqual(DimAt(s, 1), DimAt(x, 1)) && DimAt(s, 0).is_static() &&
-                      DimAt(s, 2).is_static();
-    return fits ? s : state(s);
-  };
-  const Expr h = grown(a.in(2)), c = lstm ? grown(a.in(3)) : h;
-  return AsTf(a, "CudnnRNN", {x, h, c, parameters},
-              {{"rnn_mode", mode},
-               {"direction", both ? "bidirectional" : "unidirectional"},
-               {"is_training", false}});
-}
-
 }  // namespace
 
 X2IR_MXNET(if).From({"_cond", "_npx_cond"}, Cond);
 X2IR_MXNET(loop)
     .From({"_foreach", "_npx_foreach"}, Foreach)
     .From({"_while_loop", "_npx_while_loop"}, WhileLoop);
-X2IR_MXNET(lstm).From({"RNN", "_npx_rnn"}, Rnn);
 
 }  // namespace x2ir

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 #include "x2ir/handlers/nnvm/layers.h"
@@ -9,21 +10,10 @@
 namespace x2ir {
 namespace {
 
-struct Cell {
-  Symbol op;
-  int64_t gates, biases;
-  std::vector<int64_t> order;          // of ncnn's gates, as the IR has them
-  std::vector<std::string> functions;  // of one direction
-};
-
-// Blocks of an axis in another order.
-Expr InOrder(NcnnArgs& a, const Expr& x, int64_t axis, int64_t block,
-             const std::vector<int64_t>& order) {
-  std::vector<Value*> parts;
-  for (const int64_t i : order) {
-    parts.push_back(Slice(x, axis, Size(i * block), Size((i + 1) * block)));
-  }
-  return Concat(a, std::move(parts), axis);
+// One bias for each gate; of a GRU, another one for the candidate's product with the state.
+int64_t GatesOf(const RecurrentCell& cell) { return static_cast<int64_t>(cell.gates.size()); }
+int64_t BiasesOf(const RecurrentCell& cell) {
+  return GatesOf(cell) + (cell.linear_before_reset ? 1 : 0);
 }
 
 // The product of rows [n, in] with weights [out, in]: of floats, or of both in steps.
@@ -40,30 +30,27 @@ struct StepWeights {
 };
 // The states after a step, the first one is its result. x: the gates' part of the operand, biases
 // among it.
-std::vector<Expr> StepOf(Symbol op, const StepWeights& w, const Expr& x,
+std::vector<Expr> StepOf(const RecurrentCell& cell, const StepWeights& w, const Expr& x,
                          const std::vector<Expr>& before) {
   const Expr h = Product(before[0], w.h, w.h_scales);
-  const auto gate = [&](const Expr& of, int64_t i) {
-    return Slice(of, 1, Size(i * w.hidden), Size((i + 1) * w.hidden));
-  };
-  if (op == Symbol("rnn")) return {(x + h).Op("tanh")};
-  if (op == Symbol("gru")) {
-    const Expr reset = (gate(x, 0) + gate(h, 0)).Op("sigmoid"),
-               update = (gate(x, 1) + gate(h, 1)).Op("sigmoid");
-    const Expr fresh = (gate(x, 2) + reset * (gate(h, 2) + gate(w.bias, 3))).Op("tanh");
+  if (cell.op == "rnn") return {(x + h).Op("tanh")};
+  if (cell.op == "gru") {
+    const GateSlices of_x = {x, cell.gates, 1, w.hidden}, of_h = {h, cell.gates, 1, w.hidden};
+    const Expr reset = (of_x['r'] + of_h['r']).Op("sigmoid"),
+               update = (of_x['z'] + of_h['z']).Op("sigmoid");
+    const auto own_bias = [&] { return Slice(w.bias, 1, Size(3 * w.hidden), Size(4 * w.hidden)); };
+    const Expr fresh = (of_x['n'] + reset * (of_h['n'] + own_bias())).Op("tanh");
     return {(1.0 - update) * fresh + update * before[0]};
   }
-  const Expr sum = x + h;
-  const Expr cell =
-      gate(sum, 1).Op("sigmoid") * before[1] + gate(sum, 0).Op("sigmoid") * gate(sum, 3).Op("tanh");
-  const Expr y = gate(sum, 2).Op("sigmoid") * cell.Op("tanh");
-  return {w.projection.value() ? MatMul(y, SwapLast(w.projection)) : y, cell};
+  const GateSlices sums = {x + h, cell.gates, 1, w.hidden};
+  const auto [y, state] = LstmStep([&](char gate) { return sums.Open(gate); }, before[1]);
+  return {w.projection.value() ? MatMul(y, SwapLast(w.projection)) : y, state};
 }
 // Step by step: what no op of the IR does.
-Values ByStep(NcnnArgs& a, const Cell& cell, int64_t out, int64_t hidden, int64_t way,
+Values ByStep(NcnnArgs& a, const RecurrentCell& cell, int64_t out, int64_t hidden, int64_t way,
               bool quantized) {
-  const int64_t ways = way == 2 ? 2 : 1, all = cell.gates * hidden;
-  const size_t states = cell.op == Symbol("lstm") ? 2 : 1, behind = hidden != out ? 4 : 3;
+  const int64_t ways = way == 2 ? 2 : 1, all = GatesOf(cell) * hidden;
+  const size_t states = cell.states(), behind = hidden != out ? 4 : 3;
   const Expr rows = Squeeze(a.in(0), {0});
   const auto own = [&](const Expr& of, int64_t i) {
     return Squeeze(Slice(of, 0, Size(i), Size(i + 1)), {0});
@@ -77,7 +64,7 @@ Values ByStep(NcnnArgs& a, const Cell& cell, int64_t out, int64_t hidden, int64_
     StepWeights w;
     w.hidden = hidden;
     w.x = own(Reshape(a.weights(0), {ways, all, -1}), i);
-    w.bias = list(1, cell.biases * hidden);
+    w.bias = list(1, BiasesOf(cell) * hidden);
     w.h = own(Reshape(a.weights(2), {ways, all, out}), i);
     if (hidden != out) w.projection = own(Reshape(a.weights(3), {ways, out, hidden}), i);
     if (quantized) {
@@ -98,7 +85,7 @@ Values ByStep(NcnnArgs& a, const Cell& cell, int64_t out, int64_t hidden, int64_
     std::vector<Expr> made =
         Rounds(SizeOf(in_order, 0), first, [&](const Expr& n, const std::vector<Expr>& before) {
           const Expr x = Unsqueeze(Gather(in_order, n, 0), {0});
-          std::vector<Expr> after = StepOf(cell.op, w, x, before);
+          std::vector<Expr> after = StepOf(cell, w, x, before);
           after.push_back(Squeeze(after[0], {0}));
           return after;
         });
@@ -113,48 +100,40 @@ Values ByStep(NcnnArgs& a, const Cell& cell, int64_t out, int64_t hidden, int64_
 }
 
 // Operands behind the rows are states, and so are results.
-absl::StatusOr<Values> Recurrent(NcnnArgs& a, const Cell& cell) {
+absl::StatusOr<Values> Net(NcnnArgs& a, const RecurrentCell& cell) {
   const int64_t out = a.Int(0, 0), way = a.Int(2, 0), hidden = a.Int(3, out);
   a.Drop({1});
   const bool quantized = a.Int(8, 0) != 0;
-  const size_t states = cell.op == Symbol("lstm") ? 2 : 1;
+  const size_t states = cell.states();
   a.Require(a.num_bottoms() == 1 || a.num_bottoms() == states + 1, "only some of its states");
   if (a.num_outputs() > states + 1) return Invalid(a.num_outputs(), " results");
   if (out < 1 || hidden < 1 || way < 0 || way > 2) return Invalid("direction ", way, " of ", out);
   if (a.RankOf() != 3) return Invalid("rows of an operand of ", a.RankOf() - 1, " axes");
   if (quantized || hidden != out) return ByStep(a, cell, out, hidden, way, quantized);
-  const int64_t ways = way == 2 ? 2 : 1;
-  const Expr w =
-      InOrder(a, Reshape(a.weights(0), {ways, cell.gates * out, -1}), 1, out, cell.order);
-  const Expr r =
-      InOrder(a, Reshape(a.weights(2), {ways, cell.gates * out, out}), 1, out, cell.order);
-  const Expr own = Reshape(a.weights(1), {ways, cell.biases * out});
-  std::vector<Value*> biases = {
-      InOrder(a, Slice(own, 1, Size(0), Size(cell.gates * out)), 1, out, cell.order)};
+  const int64_t ways = way == 2 ? 2 : 1, gates = GatesOf(cell);
+  RecurrentLayer layer{.cell = cell};
+  layer.direction = way == 0 ? "forward" : way == 1 ? "reverse" : "bidirectional";
+  const auto in_order = [&](const Expr& all) {
+    return GateSlices{all, cell.gates, 1, out}.InOrder(IrOrder(cell.op));
+  };
+  layer.w = in_order(Reshape(a.weights(0), {ways, gates * out, -1}));
+  layer.r = in_order(Reshape(a.weights(2), {ways, gates * out, out}));
+  const Expr own = Reshape(a.weights(1), {ways, BiasesOf(cell) * out});
+  std::vector<Value*> biases = {in_order(Slice(own, 1, Size(0), Size(gates * out)))};
   const Expr zeros = Filled(a, own.dtype(), {Size(ways), Size(out)}, 0);
-  for (int64_t i = 0; i + 1 < cell.gates; ++i) biases.push_back(zeros);
+  for (int64_t i = 0; i + 1 < gates; ++i) biases.push_back(zeros);
   // The last one is the hidden state's own, where there is one.
-  const bool apart = cell.biases > cell.gates;
-  biases.push_back(apart ? Slice(own, 1, Size(cell.gates * out), Size(cell.biases * out)) : zeros);
-  std::vector<std::string> functions;
-  for (int64_t i = 0; i < ways; ++i) {
-    functions.insert(functions.end(), cell.functions.begin(), cell.functions.end());
-  }
-  AttributeMap attrs = {{"hidden_size", out},
-                        {"direction", way == 0   ? "forward"
-                                      : way == 1 ? "reverse"
-                                                 : "bidirectional"},
-                        {"activations", functions}};
-  if (apart) attrs.Set("linear_before_reset", 1);
+  biases.push_back(cell.linear_before_reset
+                       ? Slice(own, 1, Size(gates * out), Size(BiasesOf(cell) * out))
+                       : zeros);
   const Expr x = Transpose(a.in(0), {1, 0, 2});
-  std::vector<Value*> operands = {x, w, r, Concat(a, biases, 1)};
-  if (a.num_bottoms() > 1) operands.push_back(nullptr);  // lengths
-  for (size_t i = 1; i < a.num_bottoms(); ++i) {
-    operands.push_back(Reshape(a.in(i), {ways, 1, out}));
-  }
+  layer.x = x;
+  layer.biases = Concat(a, biases, 1);
+  Value** const given[] = {&layer.h, &layer.c};
+  for (size_t i = 1; i < a.num_bottoms(); ++i) *given[i - 1] = Reshape(a.in(i), {ways, 1, out});
   std::vector<bool> wanted = {true};
   for (size_t i = 1; i < a.num_outputs(); ++i) wanted.push_back(a.wants(i));
-  Values results = a.b().Ops(cell.op, std::move(operands), std::move(attrs), wanted);
+  Values results = RunRecurrent(a, layer, std::move(wanted));
   // [length, ways, 1, out] as rows of both ways; states [ways, 1, out] as [1, ways, out].
   const Expr y = Transpose(Expr(a, results[0]), {2, 0, 1, 3});
   results[0] = ReshapeTo(y, {Size(1), SizeAt(x, 0), Size(ways * out)});
@@ -164,13 +143,9 @@ absl::StatusOr<Values> Recurrent(NcnnArgs& a, const Cell& cell) {
   return results;
 }
 
-absl::StatusOr<Values> Lstm(NcnnArgs& a) {
-  return Recurrent(a, {"lstm", 4, 4, {0, 2, 1, 3}, {"Sigmoid", "Tanh", "Tanh"}});
-}
-absl::StatusOr<Values> Gru(NcnnArgs& a) {
-  return Recurrent(a, {"gru", 3, 4, {1, 0, 2}, {"Sigmoid", "Tanh"}});
-}
-absl::StatusOr<Values> Rnn(NcnnArgs& a) { return Recurrent(a, {"rnn", 1, 1, {0}, {"Tanh"}}); }
+absl::StatusOr<Values> Lstm(NcnnArgs& a) { return Net(a, UsualLstm("ifog")); }
+absl::StatusOr<Values> Gru(NcnnArgs& a) { return Net(a, *CudnnCell("gru")); }
+absl::StatusOr<Values> Rnn(NcnnArgs& a) { return Net(a, *CudnnCell("rnn_tanh")); }
 
 // --- Attention -----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-// OneFlow: losses of each element or sample, and cells of recurrent layers.
+// OneFlow: losses of each element or sample.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
@@ -76,37 +76,6 @@ Values FromNll(OneflowArgs& a) {
   return {Where(counts, -picked * weight, 0.0), weight};
 }
 
-// --- Cells --------------------------------------------------------------------------------------
-
-// Operands input_gates, hidden_gates, state, input_bias, hidden_bias.
-Expr Gates(OneflowArgs& a, size_t gates, size_t bias) {
-  return a.has(bias) ? a.in(gates) + a.in(bias) : a.in(gates);
-}
-std::vector<Expr> GateParts(OneflowArgs& a, const Expr& gates, int64_t count) {
-  std::vector<Expr> parts;
-  for (Value* part : a.b().Ops("split", {gates}, {{"axis", 1}, {"num_outputs", count}},
-                               std::vector<bool>(static_cast<size_t>(count), true))) {
-    parts.emplace_back(a.b(), part);
-  }
-  return parts;
-}
-Values LstmCell(OneflowArgs& a) {
-  a.Require(!a.wants(2), "the gates besides");
-  const std::vector<Expr> p = GateParts(a, Gates(a, 0, 3) + Gates(a, 1, 4), 4);
-  const auto sigmoid = [&](const Expr& x) { return a.Op("sigmoid", {x}); };
-  const Expr cy = sigmoid(p[1]) * a.in(2) + sigmoid(p[0]) * a.Op("tanh", {p[2]});
-  return {sigmoid(p[3]) * a.Op("tanh", {cy}), cy, nullptr};
-}
-Values GruCell(OneflowArgs& a) {
-  a.Require(!a.wants(1), "the gates besides");
-  const std::vector<Expr> in = GateParts(a, Gates(a, 0, 3), 3),
-                          hidden = GateParts(a, Gates(a, 1, 4), 3);
-  const Expr reset = a.Op("sigmoid", {in[0] + hidden[0]});
-  const Expr update = a.Op("sigmoid", {in[1] + hidden[1]});
-  const Expr fresh = a.Op("tanh", {in[2] + reset * hidden[2]});
-  return {fresh + update * (a.in(2) - fresh), nullptr};
-}
-
 }  // namespace
 
 X2IR_ONEFLOW(neg)
@@ -123,7 +92,5 @@ X2IR_ONEFLOW(log_softmax)
     .From("sparse_softmax_cross_entropy_ms", SparseSoftmaxCrossEntropy)
     .From("softmax_cross_entropy", SoftmaxCrossEntropy);
 X2IR_ONEFLOW(gather_elements).From("nll", FromNll);
-X2IR_ONEFLOW(lstm).From("fused_lstm_cell", LstmCell);
-X2IR_ONEFLOW(gru).From("fused_gru_cell", GruCell);
 
 }  // namespace x2ir

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "x2ir/builder/expr.h"
+#include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -105,15 +106,9 @@ absl::StatusOr<Values> FromDynamicQuantizeLstm(Rewrite& r) {
   const Dim hidden = DimAt(recurrent, 2);
   if (!hidden.is_static()) return Unimplemented("R: an unknown size");
   const std::string direction = r.attrs().String("direction", "forward");
-  AttributeMap attrs = {{"batch_first", 0},
-                        {"direction", direction},
-                        {"hidden_size", hidden.value()},
-                        {"input_forget", r.attrs().Int("input_forget", 0)}};
-  Strings activations = {"Sigmoid", "Tanh", "Tanh"};
-  if (direction == "bidirectional") {
-    for (size_t i = 0; i < 3; ++i) activations.push_back(activations[i]);
-  }
-  attrs.Set("activations", std::move(activations));
+  AttributeMap attrs = RecurrentAttributes({.cell = UsualLstm("iofg"), .direction = direction});
+  attrs.Set("hidden_size", hidden.value());
+  attrs.Set("input_forget", r.attrs().Int("input_forget", 0));
   for (const char* name : {"activations", "activation_alpha", "activation_beta", "clip"}) {
     if (const Attribute* given = r.node.attrs().Find(name)) attrs.Set(name, *given);
   }

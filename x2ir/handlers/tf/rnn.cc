@@ -23,29 +23,18 @@ struct LstmStep {
 };
 
 LstmStep Lstm(Builder& b, const LstmWeights& p, Value* x, Value* cs_prev, Value* h_prev) {
-  const DType dtype = x->dtype();
-  Value* xh = b.Op("concat", {x, h_prev}, {{"axis", 1}});
-  Value* gates = b.Op("add", {b.Op("matmul", {xh, p.w}), p.bias});
+  const Expr gates = MatMul(Concat(b, {x, h_prev}, 1), {b, p.w}) + Expr(b, p.bias);
   const Values parts = b.Ops("split", {gates}, {{"axis", 1}}, 4);
-  Value *i = parts[0], *c = parts[p.ifco ? 2 : 1], *f = parts[p.ifco ? 1 : 2], *o = parts[3];
-  if (p.forget_bias != 0) f = b.Op("add", {f, b.Scalar(dtype, p.forget_bias)});
-  const auto gate = [&](Value* v, Value* state, Value* weights) {
-    if (p.peephole) v = b.Op("add", {b.Op("mul", {state, weights}), v});
-    return b.Op("sigmoid", {v});
+  const auto gate = [&](const Expr& sum, const Expr& state, Value* weights) {
+    return (p.peephole ? state * Expr(b, weights) + sum : sum).Op("sigmoid");
   };
-  LstmStep s;
-  s.i = gate(i, cs_prev, p.wci);
-  s.f = gate(f, cs_prev, p.wcf);
-  s.ci = b.Op("tanh", {c});
-  s.cs = b.Op("add", {b.Op("mul", {s.ci, s.i}), b.Op("mul", {cs_prev, s.f})});
-  if (p.cell_clip > 0) {
-    s.cs = b.Op("min",
-                {b.Op("max", {s.cs, b.Scalar(dtype, -p.cell_clip)}), b.Scalar(dtype, p.cell_clip)});
-  }
-  s.o = gate(o, s.cs, p.wco);
-  s.co = b.Op("tanh", {s.cs});
-  s.h = b.Op("mul", {s.co, s.o});
-  return s;
+  const Expr before = {b, cs_prev}, f_sum = Shifted({b, parts[p.ifco ? 1 : 2]}, p.forget_bias);
+  const Expr i = gate({b, parts[0]}, before, p.wci), f = gate(f_sum, before, p.wcf);
+  const Expr ci = Expr(b, parts[p.ifco ? 2 : 1]).Op("tanh"), added = ci * i;
+  Expr cs = added + before * f;
+  if (p.cell_clip > 0) cs = Min(Max(cs, -p.cell_clip), p.cell_clip);
+  const Expr o = gate({b, parts[3]}, cs, p.wco), co = cs.Op("tanh");
+  return {i, cs, f, o, ci, co, co * o};
 }
 
 LstmWeights TakeWeights(TfArgs& a, size_t first, bool v2) {
@@ -108,17 +97,14 @@ absl::StatusOr<Values> BlockLstm(TfArgs& a, bool v2) {
 
 absl::StatusOr<Values> GruBlockCell(TfArgs& a) {
   X2IR_RETURN_IF_ERROR(ExpectFloats(a, 0));
-  Value *x = a.in(0), *h_prev = a.in(1);
-  const auto dense = [&](Value* h, size_t w, size_t bias) {
-    Value* xh = a.Op("concat", {x, h}, {{"axis", 1}});
-    return a.Op("add", {a.Op("matmul", {xh, a.in(w)}), a.in(bias)});
+  const Expr x = a.in(0), h_prev = a.in(1);
+  const auto dense = [&](const Expr& h, size_t w, size_t bias) {
+    return MatMul(Concat(a, {x, h}, 1), a.in(w)) + a.in(bias);
   };
-  const Values ru = a.b().Ops("split", {a.Op("sigmoid", {dense(h_prev, 2, 4)})}, {{"axis", 1}}, 2);
-  Value *r = ru[0], *u = ru[1];
-  Value* c = a.Op("tanh", {dense(a.Op("mul", {h_prev, r}), 3, 5)});
-  Value* fresh = a.Op("mul", {a.Op("sub", {Expr(a, u).Number(1), u}), c});
-  Value* h = a.Op("add", {a.Op("mul", {u, h_prev}), fresh});
-  return Values{r, u, c, h};
+  const Values ru = a.b().Ops("split", {dense(h_prev, 2, 4).Op("sigmoid")}, {{"axis", 1}}, 2);
+  const Expr r = {a, ru[0]}, u = {a, ru[1]}, c = dense(h_prev * r, 3, 5).Op("tanh");
+  const Expr fresh = (1 - u) * c;
+  return Values{r, u, c, u * h_prev + fresh};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tflite/tflite.h"
 
@@ -89,13 +90,15 @@ struct LstmCell {
   }
 };
 
-LstmCell TakeLstm(TfliteArgs& a, size_t w, size_t h, size_t c) {
+// norm: 0: there are no layer norms.
+LstmCell TakeLstm(TfliteArgs& a, size_t w, size_t h, size_t c, size_t norm = 0) {
   LstmCell cell;
   const auto at = [&](size_t i) -> Value* { return a.has(i) ? a.in(i).value() : nullptr; };
   for (size_t g = 0; g < 4; ++g) {
     cell.w[g] = at(w + g);
     cell.r[g] = at(w + 4 + g);
     cell.bias[g] = at(w + 11 + g);
+    if (norm > 0) cell.norm[g] = at(norm + g);
   }
   cell.peephole[kInput] = at(w + 8);
   cell.peephole[kForget] = at(w + 9);
@@ -174,10 +177,9 @@ std::vector<Expr> LstmStep(TfliteArgs& a, const LstmCell& p, const Expr& x, cons
   return {AsState(out, p.h), cell};
 }
 
-// IR's lstm: gates in the order input, output, forget, cell. An input gate that is 1 minus the
-// forget gate has its weights, negative.
+// An input gate that is 1 minus the forget gate has its weights, negative.
 Expr LstmOp(TfliteArgs& a, const LstmCell& p, const Expr& sequence) {
-  constexpr Gate kOrder[] = {kInput, kOutput, kForget, kCell};
+  constexpr Gate kOrder[] = {kInput, kOutput, kForget, kCell};  // the IR's
   const auto joined = [&](Value* const* parts) {
     std::vector<Value*> all;
     for (const Gate g : kOrder)
@@ -185,23 +187,17 @@ Expr LstmOp(TfliteArgs& a, const LstmCell& p, const Expr& sequence) {
     return Unsqueeze(Concat(a, all, 0), {0});
   };
   const Expr bias = joined(p.bias);
-  std::vector<Value*> operands = {sequence,
-                                  joined(p.w),
-                                  joined(p.r),
-                                  Concat(a, {bias, bias * 0.0}, 1),
-                                  nullptr,
-                                  Unsqueeze({a, p.h}, {0}),
-                                  Unsqueeze({a, p.c}, {0})};
+  RecurrentLayer layer{.cell = *CudnnCell("lstm"), .x = sequence};
+  layer.w = joined(p.w);
+  layer.r = joined(p.r);
+  layer.biases = Concat(a, {bias, bias * 0.0}, 1);
+  layer.h = Unsqueeze({a, p.h}, {0});
+  layer.c = Unsqueeze({a, p.c}, {0});
   if (const Expr forget{a, p.peephole[kForget]}; forget.value()) {
     Value* of_input = p.w[kInput] ? Expr(a, p.peephole[kInput]) : -forget;
-    operands.push_back(Unsqueeze(Concat(a, {of_input, p.peephole[kOutput], forget}, 0), {0}));
+    layer.peepholes = Unsqueeze(Concat(a, {of_input, p.peephole[kOutput], forget}, 0), {0});
   }
-  const Shape* r = p.r[kForget]->shape();
-  AttributeMap attrs = {{"activations", std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}}};
-  if (r && r->rank() == 2 && (*r)[1].is_static()) attrs.Set("hidden_size", (*r)[1].value());
-  const std::vector<Value*> results =
-      a.b().Ops("lstm", std::move(operands), std::move(attrs), std::vector<bool>{true});
-  return Squeeze({a, results[0]}, {1});
+  return Squeeze({a, RunRecurrent(a, layer, {true})[0]}, {1});
 }
 
 // A sequence [time, batch, features] through an LSTM.
@@ -229,20 +225,14 @@ Expr TimeFirst(const Expr& x, bool time_major) { return time_major ? x : Transpo
 Value* UnidirectionalLstm(TfliteArgs& a) {
   const bool time_major = a.Bool("time_major", false);
   a.Require(!a.Bool("diagonal_recurrent_tensors", false), "diagonal recurrent weights");
-  LstmCell p = TakeLstm(a, 1, 18, 19);
-  for (size_t g = 0; g < 4; ++g) {
-    if (a.has(20 + g)) p.norm[g] = a.in(20 + g);
-  }
+  const LstmCell p = TakeLstm(a, 1, 18, 19, 20);
   return TimeFirst(Lstm(a, p, TimeFirst(a.in(0), time_major), nullptr), time_major);
 }
 
 // One step.
 absl::StatusOr<Values> LstmOnce(TfliteArgs& a) {
   if (a.String("kernel_type", "FULL") == "FULL") {
-    LstmCell p = TakeLstm(a, 1, 18, 19);
-    for (size_t g = 0; g < 4; ++g) {
-      if (a.has(20 + g)) p.norm[g] = a.in(20 + g);
-    }
+    const LstmCell p = TakeLstm(a, 1, 18, 19, 20);
     const std::vector<Expr> next = LstmStep(a, p, a.in(0), nullptr, {a, p.h}, {a, p.c});
     // Before it, old files have scratch memory.
     Values results(a.num_outputs(), nullptr);
@@ -263,28 +253,28 @@ absl::StatusOr<Values> LstmOnce(TfliteArgs& a) {
   return Values{h, c, both, gates};
 }
 
-// Results of both directions, side by side or apart.
-Values BothWays(TfliteArgs& a, const Expr& forward, const Expr& backward, bool merge,
-                bool time_major) {
-  if (merge) return {TimeFirst(Concat(a, {forward, backward}, 2), time_major)};
-  return {TimeFirst(forward, time_major), TimeFirst(backward, time_major)};
+// Both directions, with results side by side or apart. aux: the operand that is another sequence,
+// `weighted` where cells have weights for it; without, it is what the backward cell sees.
+template <typename Cell, typename Run>
+Values BothWays(TfliteArgs& a, const Cell& forward, const Cell& backward, size_t aux_at,
+                bool weighted, bool time_major, const Run& run) {
+  const bool has_aux = a.has(aux_at), merge = a.Bool("merge_outputs", false);
+  const Expr x = TimeFirst(a.in(0), time_major);
+  const Expr aux = has_aux ? TimeFirst(a.in(aux_at), time_major) : x;
+  const Expr back = Reversed(has_aux && !weighted ? aux : x), back_aux = Reversed(aux);
+  const Expr second = Reversed(run(a, backward, back, &back_aux)), first = run(a, forward, x, &aux);
+  if (merge) return {TimeFirst(Concat(a, {first, second}, 2), time_major)};
+  return {TimeFirst(first, time_major), TimeFirst(second, time_major)};
 }
 
 Values BidirectionalLstm(TfliteArgs& a) {
-  const bool time_major = a.Bool("time_major", true), merge = a.Bool("merge_outputs", false);
+  const bool time_major = a.Bool("time_major", true), weighted = a.has(41);
   LstmCell forward = TakeLstm(a, 1, 35, 36), backward = TakeLstm(a, 18, 37, 38);
-  const bool has_aux = a.has(39), with_weights = a.has(41);
-  for (size_t g = 0; with_weights && g < 4; ++g) {
+  for (size_t g = 0; weighted && g < 4; ++g) {
     if (a.has(40 + g)) forward.aux_w[g] = a.in(40 + g);
     if (a.has(44 + g)) backward.aux_w[g] = a.in(44 + g);
   }
-  const Expr x = TimeFirst(a.in(0), time_major);
-  const Expr aux = has_aux ? TimeFirst(a.in(39), time_major) : x;
-  // Without weights of its own the other sequence is what the backward cell sees.
-  const Expr back = Reversed(has_aux && !with_weights ? aux : x);
-  const Expr back_aux = Reversed(aux);
-  return BothWays(a, Lstm(a, forward, x, &aux), Reversed(Lstm(a, backward, back, &back_aux)), merge,
-                  time_major);
+  return BothWays(a, forward, backward, 39, weighted, time_major, Lstm);
 }
 
 // --- RNN -------------------------------------------------------------------------------------
@@ -305,19 +295,17 @@ Expr RnnStep(TfliteArgs& a, const RnnCell& p, const Expr& from_x, const Expr& h)
 
 // The product with x is that of all steps at once.
 Expr Rnn(TfliteArgs& a, const RnnCell& p, const Expr& sequence, const Expr* aux) {
-  const bool known = p.activation == "TANH" || p.activation == "RELU";
-  if (known && !p.aux_w) {
+  const RecurrentCell* cell = p.activation == "TANH"   ? CudnnCell("rnn_tanh")
+                              : p.activation == "RELU" ? CudnnCell("rnn_relu")
+                                                       : nullptr;
+  if (cell && !p.aux_w) {
     const Expr bias = Unsqueeze(p.bias, {0});
-    AttributeMap attrs = {
-        {"activations", std::vector<std::string>{p.activation == "TANH" ? "Tanh" : "Relu"}}};
-    const Shape* r = p.r->shape();
-    if (r && r->rank() == 2 && (*r)[1].is_static()) attrs.Set("hidden_size", (*r)[1].value());
-    const std::vector<Value*> results =
-        a.b().Ops("rnn",
-                  {sequence, Unsqueeze(p.w, {0}), Unsqueeze(p.r, {0}),
-                   Concat(a, {bias, bias * 0.0}, 1), nullptr, Unsqueeze(p.h, {0})},
-                  std::move(attrs), std::vector<bool>{true});
-    return Squeeze({a, results[0]}, {1});
+    RecurrentLayer layer{.cell = *cell, .x = sequence};
+    layer.w = Unsqueeze(p.w, {0});
+    layer.r = Unsqueeze(p.r, {0});
+    layer.biases = Concat(a, {bias, bias * 0.0}, 1);
+    layer.h = Unsqueeze(p.h, {0});
+    return Squeeze({a, RunRecurrent(a, layer, {true})[0]}, {1});
   }
   Expr from_x = Times(sequence, p.w) + p.bias;
   if (aux && p.aux_w) from_x = from_x + Times(*aux, {a, p.aux_w});
@@ -337,19 +325,13 @@ Value* UnidirectionalRnn(TfliteArgs& a) {
 }
 
 Values BidirectionalRnn(TfliteArgs& a) {
-  const bool time_major = a.Bool("time_major", false), merge = a.Bool("merge_outputs", false);
+  const bool time_major = a.Bool("time_major", false), weighted = a.has(10) && a.has(11);
   RnnCell forward = TakeRnn(a, 1), backward = TakeRnn(a, 5);
-  const bool has_aux = a.has(9), with_weights = a.has(10) && a.has(11);
-  if (with_weights) {
+  if (weighted) {
     forward.aux_w = a.in(10);
     backward.aux_w = a.in(11);
   }
-  const Expr x = TimeFirst(a.in(0), time_major);
-  const Expr aux = has_aux ? TimeFirst(a.in(9), time_major) : x;
-  const Expr back = Reversed(has_aux && !with_weights ? aux : x);
-  const Expr back_aux = Reversed(aux);
-  return BothWays(a, Rnn(a, forward, x, &aux), Reversed(Rnn(a, backward, back, &back_aux)), merge,
-                  time_major);
+  return BothWays(a, forward, backward, 9, weighted, time_major, Rnn);
 }
 
 // --- SVDF ------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/torch/torch.h"
@@ -13,42 +14,27 @@
 namespace x2ir {
 namespace {
 
-struct WrittenRnn {
-  std::string_view op;         // without its overload's name
-  std::vector<int64_t> gates;  // the IR's gates in PyTorch's order
-};
-
 // Rows of gates in PyTorch's order, of direction d.
-Value* GatesOf(TorchWriter& w, Value* weights, int64_t d, const WrittenRnn& kind) {
+Value* GatesOf(TorchWriter& w, Value* weights, int64_t d, const RecurrentCell& cell) {
   Value* own = w.Op("gather", {weights, w.b().Int(d)}, {{"axis", 0}});
-  const int64_t n = static_cast<int64_t>(kind.gates.size());
-  if (n == 1) return own;
-  const Values parts =
-      w.b().Ops("split", {own, nullptr}, {{"axis", 0}, {"num_outputs", n}}, static_cast<size_t>(n));
-  std::vector<Value*> ordered;
-  for (const int64_t gate : kind.gates) ordered.push_back(parts[static_cast<size_t>(gate)]);
-  return w.Op("concat", ordered, {{"axis", 0}});
+  return GatesInOrder(w, own, IrOrder(cell.op), cell.gates);
 }
 
-bool HasDefaults(TorchWriter& w, const std::vector<std::string>& activations, size_t directions) {
-  const Attribute* attr = w.attrs().Find("activations");
-  const auto* given = attr ? attr->get<Attribute::Strings>() : nullptr;
-  std::vector<std::string> all;
-  for (size_t i = 0; i < directions; ++i) {
-    all.insert(all.end(), activations.begin(), activations.end());
-  }
-  return given && *given == all && !w.attrs().Has("clip") && w.attrs().Int("input_forget", 0) == 0;
+bool HasDefaults(TorchWriter& w, const RecurrentCell& cell) {
+  const Attribute* given = w.attrs().Find("activations");
+  const AttributeMap usual =
+      RecurrentAttributes({.cell = cell, .direction = w.String("direction")});
+  return given && *given == *usual.Find("activations") && !w.attrs().Has("clip") &&
+         w.attrs().Int("input_forget", 0) == 0;
 }
 
-absl::StatusOr<Values> WriteRecurrent(TorchWriter& w, const WrittenRnn& kind,
-                                      const std::vector<std::string>& activations) {
+absl::StatusOr<Values> WriteRecurrent(TorchWriter& w, std::string_view op,
+                                      const RecurrentCell& cell) {
   const std::string& direction = w.String("direction");
   if (direction == "reverse") return CannotExpress("one direction, backwards");
-  const bool both = direction == "bidirectional", lstm = kind.gates.size() == 4;
+  const bool both = direction == "bidirectional", lstm = cell.lstm();
   const int64_t directions = both ? 2 : 1;
-  if (!HasDefaults(w, activations, static_cast<size_t>(directions))) {
-    return CannotExpress("other activations, or a clip");
-  }
+  if (!HasDefaults(w, cell)) return CannotExpress("other activations, or a clip");
   if (w.has(4) || w.has(7)) return CannotExpress("lengths of sequences, or peepholes");
   if (w.Int("batch_first") != 0) return CannotExpress("the batch first");
   Value* x = w.in(0);
@@ -68,12 +54,12 @@ absl::StatusOr<Values> WriteRecurrent(TorchWriter& w, const WrittenRnn& kind,
   };
   std::vector<Value*> params;
   for (int64_t d = 0; d < directions; ++d) {
-    params.push_back(GatesOf(w, w.in(1), d, kind));
-    params.push_back(GatesOf(w, w.in(2), d, kind));
+    params.push_back(GatesOf(w, w.in(1), d, cell));
+    params.push_back(GatesOf(w, w.in(2), d, cell));
     if (!w.has(3)) continue;
     const Values halves =
         w.b().Ops("split", {w.in(3), nullptr}, {{"axis", 1}, {"num_outputs", 2}}, 2);
-    for (Value* half : halves) params.push_back(GatesOf(w, half, d, kind));
+    for (Value* half : halves) params.push_back(GatesOf(w, half, d, cell));
   }
   Value* h = initial(5);
   TorchArguments arguments = {{"input", x}};
@@ -92,8 +78,7 @@ absl::StatusOr<Values> WriteRecurrent(TorchWriter& w, const WrittenRnn& kind,
   const Type y = Type::Tensor(w.dtype(), Shape({(*in)[0], (*in)[1], Dim(directions * hidden)}));
   std::vector<bool> wanted = {true, w.wants(1)};
   if (lstm) wanted.push_back(w.wants(2));
-  Values values =
-      w.Calls(StrCat(kind.op, ".input"), std::move(arguments), wanted, {y, state, state});
+  Values values = w.Calls(StrCat(op, ".input"), std::move(arguments), wanted, {y, state, state});
   if (!w.wants(0)) {
     values[0] = nullptr;
   } else if (directions == 1) {
@@ -112,11 +97,6 @@ absl::StatusOr<Values> WriteRecurrent(TorchWriter& w, const WrittenRnn& kind,
 // What PyTorch's layers do not have: other activations, lengths of sequences, peepholes, one
 // direction backwards, a reset before the product. A scan over time does it.
 
-struct Cell {
-  size_t gates = 1;
-  bool lstm = false;
-};
-
 absl::StatusOr<Expr> Activated(const Expr& x, const std::string& name) {
   static constexpr std::pair<std::string_view, const char*> kOps[] = {
       {"Sigmoid", "sigmoid"}, {"Tanh", "tanh"}, {"Relu", "relu"}, {"Softsign", "softsign"}};
@@ -130,13 +110,9 @@ absl::StatusOr<Expr> Activated(const Expr& x, const std::string& name) {
 struct StepOperands {
   Expr x = nullptr, h = nullptr, c = nullptr, r = nullptr, bias = nullptr, peepholes = nullptr;
 };
-struct StepResults {
-  Expr h = nullptr, c = nullptr;
-};
-
-absl::StatusOr<StepResults> StepOf(TorchWriter& w, Builder& b, const Cell& cell,
-                                   const StepOperands& in, int64_t hidden,
-                                   const std::vector<std::string>& functions) {
+absl::StatusOr<LstmState> StepOf(TorchWriter& w, Builder& b, const RecurrentCell& cell,
+                                 const StepOperands& in, int64_t hidden,
+                                 const std::vector<std::string>& functions) {
   const auto part = [&](const Expr& of, int64_t i) {
     return Slice(of, -1, Size(i * hidden), Size((i + 1) * hidden));
   };
@@ -154,8 +130,8 @@ absl::StatusOr<StepResults> StepOf(TorchWriter& w, Builder& b, const Cell& cell,
     }
     return all;
   };
-  StepResults out;
-  if (cell.lstm) {  // gates i, o, f, c
+  LstmState out;
+  if (cell.lstm()) {  // gates i, o, f, c
     const Expr all = in.x + product(in.h, 0, 4);
     const auto peephole = [&](const Expr& gate, int64_t i, const Expr& c) {
       return in.peepholes.value() ? gate + part(inside(in.peepholes), i) * c : gate;
@@ -172,7 +148,7 @@ absl::StatusOr<StepResults> StepOf(TorchWriter& w, Builder& b, const Cell& cell,
                           Activated(bounded(peephole(part(all, 1), 1, out.c)), functions[0]));
     X2IR_ASSIGN_OR_RETURN(const Expr seen, Activated(out.c, functions[2]));
     out.h = o * seen;
-  } else if (cell.gates == 3) {  // gates z, r, h
+  } else if (cell.gates.size() == 3) {  // gates z, r, h
     const Expr two = Slice(in.x, -1, Size(0), Size(2 * hidden)) + product(in.h, 0, 2);
     X2IR_ASSIGN_OR_RETURN(const Expr z, Activated(bounded(part(two, 0)), functions[0]));
     X2IR_ASSIGN_OR_RETURN(const Expr r, Activated(bounded(part(two, 1)), functions[0]));
@@ -187,13 +163,14 @@ absl::StatusOr<StepResults> StepOf(TorchWriter& w, Builder& b, const Cell& cell,
 }
 
 // All of one direction: y [time, batch, hidden] and the last states.
-absl::StatusOr<Values> WriteDirection(TorchWriter& w, const Cell& cell, int64_t d, int64_t hidden,
-                                      bool reverse, const std::vector<std::string>& functions) {
+absl::StatusOr<Values> WriteDirection(TorchWriter& w, const RecurrentCell& cell, int64_t d,
+                                      int64_t hidden, bool reverse,
+                                      const std::vector<std::string>& functions) {
   const auto of = [&](size_t i) {
     return w.has(i) ? Expr{w, w.Op("gather", {w.in(i), w.b().Int(d)}, {{"axis", 0}})}
                     : Expr(nullptr);
   };
-  const int64_t rows = static_cast<int64_t>(cell.gates) * hidden;
+  const int64_t rows = static_cast<int64_t>(cell.gates.size()) * hidden;
   Expr x{w, w.in(0)};
   const Expr lengths = w.has(4) ? Expr{w, w.in(4)}.To(DType::kInt64) : Expr(nullptr);
   const auto turned = [&](const Expr& sequence) {
@@ -211,46 +188,42 @@ absl::StatusOr<Values> WriteDirection(TorchWriter& w, const Cell& cell, int64_t 
   }
   const Expr zeros = Filled(w, w.dtype(), {SizeAt(x, 1), Size(hidden)}, 0);
   const Expr h0 = w.has(5) ? of(5) : zeros;
-  const Expr c0 = !cell.lstm ? Expr(nullptr) : w.has(6) ? of(6) : zeros;
+  const Expr c0 = !cell.lstm() ? Expr(nullptr) : w.has(6) ? of(6) : zeros;
 
   auto body = std::make_shared<Graph>("step");
   Builder b(*body, nullptr);
-  const auto input = [&](const char* name, const Type& type) {
-    return Expr{b, body->AddInput(name, type)};
+  const Expr t = {b, body->AddInput("t", Type::Tensor(DType::kInt64, Shape()))};
+  Values operands = {w.b().Int(0)};
+  const auto carried = [&](const char* name, const Expr& first) {
+    operands.push_back(first);
+    return Expr{b, body->AddInput(name, first->type())};
   };
-  const Type count = Type::Tensor(DType::kInt64, Shape());
-  Values operands;
-  const Expr t = input("t", count);
-  operands.push_back(w.b().Int(0));
   StepOperands in;
-  in.h = input("h", h0->type());
-  operands.push_back(h0);
-  if (cell.lstm) {
-    in.c = input("c", c0->type());
-    operands.push_back(c0);
-  }
+  in.h = carried("h", h0);
+  if (cell.lstm()) in.c = carried("c", c0);
   const Shape* shape = projected->shape();
   if (!shape || shape->rank() != 3) return CannotExpress("operands of unknown rank");
-  in.x = input("x", Type::Tensor(w.dtype(), Shape({(*shape)[1], (*shape)[2]})));
+  const Type row = Type::Tensor(w.dtype(), Shape({(*shape)[1], (*shape)[2]}));
+  in.x = {b, body->AddInput("x", row)};
   operands.push_back(projected);
   in.r = of(2);
   in.bias = bias;
-  if (cell.lstm) in.peepholes = of(7);
-  X2IR_ASSIGN_OR_RETURN(StepResults out, StepOf(w, b, cell, in, hidden, functions));
+  if (cell.lstm()) in.peepholes = of(7);
+  X2IR_ASSIGN_OR_RETURN(LstmState out, StepOf(w, b, cell, in, hidden, functions));
   Expr y = out.h;
   if (lengths.value()) {
     const Expr there = Unsqueeze(t < Expr{b, lengths.value()}, {1});
     y = Where(there, out.h, 0);
     out.h = Where(there, out.h, in.h);
-    if (cell.lstm) out.c = Where(there, out.c, in.c);
+    if (cell.lstm()) out.c = Where(there, out.c, in.c);
   }
   body->AddOutput(t + 1);
   body->AddOutput(out.h);
-  if (cell.lstm) body->AddOutput(out.c);
+  if (cell.lstm()) body->AddOutput(out.c);
   body->AddOutput(b.Op("identity", {y}));
   X2IR_RETURN_IF_ERROR(b.status());
   for (Node* node : body->nodes()) body->NameValues(node, "step");
-  const size_t states = cell.lstm ? 3 : 2;
+  const size_t states = cell.lstm() ? 3 : 2;
   Values made = w.b().Ops("scan", operands,
                           {{"body", std::move(body)},
                            {"num_scan_inputs", 1},
@@ -259,12 +232,12 @@ absl::StatusOr<Values> WriteDirection(TorchWriter& w, const Cell& cell, int64_t 
                            {"scan_output_axes", Attribute::Ints{0}},
                            {"scan_output_directions", Attribute::Ints{0}}},
                           states + 1);
-  Values values = {made.back(), made[1], cell.lstm ? made[2] : nullptr};
+  Values values = {made.back(), made[1], cell.lstm() ? made[2] : nullptr};
   if (reverse) values[0] = turned({w, values[0]});
   return values;
 }
 
-absl::StatusOr<Values> WriteStepByStep(TorchWriter& w, const Cell& cell) {
+absl::StatusOr<Values> WriteStepByStep(TorchWriter& w, const RecurrentCell& cell) {
   if (w.Int("batch_first") != 0) return CannotExpress("the batch first");
   const Shape* of_r = w.in(2)->shape();
   if (!of_r || !(*of_r)[2].is_static()) return CannotExpress("operands of unknown sizes");
@@ -275,7 +248,7 @@ absl::StatusOr<Values> WriteStepByStep(TorchWriter& w, const Cell& cell) {
   const auto* all = attr ? attr->get<Attribute::Strings>() : nullptr;
   const std::string& direction = w.String("direction");
   const int64_t directions = direction == "bidirectional" ? 2 : 1;
-  const size_t each = cell.lstm ? 3 : cell.gates == 3 ? 2 : 1;
+  const size_t each = cell.activations.size();
   if (!all || all->size() != each * static_cast<size_t>(directions)) {
     return CannotExpress("another number of activations");
   }
@@ -299,33 +272,24 @@ absl::StatusOr<Values> WriteStepByStep(TorchWriter& w, const Cell& cell) {
 }
 
 // As PyTorch's layer where it is one.
-absl::StatusOr<Values> WriteLayer(TorchWriter& w, const WrittenRnn& kind,
-                                  const std::vector<std::string>& activations) {
-  absl::StatusOr<Values> layer = WriteRecurrent(w, kind, activations);
-  if (layer.ok() || w.Int("batch_first") != 0) return layer;
-  return WriteStepByStep(w, {.gates = kind.gates.size(), .lstm = kind.gates.size() == 4});
-}
-
-absl::StatusOr<Values> WriteLstm(TorchWriter& w) {
-  return WriteLayer(w, {"aten::lstm", {0, 2, 3, 1}}, {"Sigmoid", "Tanh", "Tanh"});
-}
-X2IR_TORCH(lstm).To("aten::lstm.input", WriteLstm);
-
-absl::StatusOr<Values> WriteGru(TorchWriter& w) {
-  const WrittenRnn kind = {"aten::gru", {1, 0, 2}};
-  if (w.Int("linear_before_reset") == 0 && w.Int("batch_first") == 0) {
-    return WriteStepByStep(w, {.gates = 3});
+absl::StatusOr<Values> WriteLayer(TorchWriter& w, std::string_view mode) {
+  const RecurrentCell& cell = *CudnnCell(mode);
+  const bool batch_first = w.Int("batch_first") != 0;
+  if (cell.op != "gru" || w.Int("linear_before_reset") != 0 || batch_first) {
+    absl::StatusOr<Values> layer = WriteRecurrent(w, StrCat("aten::", mode), cell);
+    if (layer.ok() || batch_first) return layer;
   }
-  return WriteLayer(w, kind, {"Sigmoid", "Tanh"});
+  return WriteStepByStep(w, cell);
 }
-X2IR_TORCH(gru).To("aten::gru.input", WriteGru);
+
+X2IR_TORCH(lstm).To("aten::lstm.input", [](TorchWriter& w) { return WriteLayer(w, "lstm"); });
+X2IR_TORCH(gru).To("aten::gru.input", [](TorchWriter& w) { return WriteLayer(w, "gru"); });
 
 absl::StatusOr<Values> WriteRnn(TorchWriter& w) {
   const Attribute* attr = w.attrs().Find("activations");
   const auto* given = attr ? attr->get<Attribute::Strings>() : nullptr;
   if (!given || given->empty()) return CannotExpress("no activation");
-  const bool relu = (*given)[0] == "Relu";
-  return WriteLayer(w, {relu ? "aten::rnn_relu" : "aten::rnn_tanh", {0}}, {relu ? "Relu" : "Tanh"});
+  return WriteLayer(w, (*given)[0] == "Relu" ? "rnn_relu" : "rnn_tanh");
 }
 X2IR_TORCH(rnn).To("aten::rnn_tanh.input", WriteRnn);
 

@@ -9,6 +9,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/expr.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/lowering.h"
 
@@ -19,14 +20,11 @@ namespace {
 absl::StatusOr<Values> LengthFirst(Rewrite& r) {
   if (r.attrs().Int("batch_first") == 0) return CannotExpress();
   Builder& b = r.b;
-  auto transpose = [&](Value* v, Attribute::Ints perm) {
-    return b.Op("transpose", {v}, {{"perm", std::move(perm)}});
-  };
   // x and the initial states; weights have no batch axis.
   std::vector<Value*> operands = r.node.inputs();
   for (size_t i : {0, 5, 6}) {
     if (i < operands.size() && operands[i] != nullptr) {
-      operands[i] = transpose(operands[i], {1, 0, 2});
+      operands[i] = Transpose({b, operands[i]}, {1, 0, 2});
     }
   }
   AttributeMap attrs = r.attrs();
@@ -35,11 +33,9 @@ absl::StatusOr<Values> LengthFirst(Rewrite& r) {
   for (const Value* output : r.node.outputs()) wanted.push_back(output != nullptr);
   Values results = b.Ops(r.node.op(), operands, std::move(attrs), wanted);
   for (size_t i = 0; i < results.size(); ++i) {
-    if (r.node.output(i) == nullptr) {
-      results[i] = nullptr;
-    } else {
-      results[i] = i == 0 ? transpose(results[i], {2, 0, 1, 3}) : transpose(results[i], {1, 0, 2});
-    }
+    if (!results[i]) continue;
+    const Expr result(b, results[i]);
+    results[i] = i == 0 ? Transpose(result, {2, 0, 1, 3}) : Transpose(result, {1, 0, 2});
   }
   return results;
 }
@@ -80,7 +76,7 @@ class Cell {
 
   // The products of all steps with the weights of the operand, and their biases.
   Expr OfInputs() {
-    const Expr product = MatMulBy(Expr(r_.b, r_.in(0)), Turned(Own(1)));
+    const Expr product = MatMul(Expr(r_.b, r_.in(0)), Transpose(Own(1), {1, 0}));
     if (!r_.has(3)) return product;
     const auto gates = Gates();
     Expr sum = product + Part(3, 0, gates * hidden_);
@@ -93,13 +89,13 @@ class Cell {
   }
   // What a step uses from outside is made here.
   void Prepare() {
-    weights_ = Turned(Own(2));
+    weights_ = Transpose(Own(2), {1, 0});
     if (op_ == "gru") {
-      of_gates_ = SliceOf(weights_, 1, 0, 2 * hidden_);
-      of_hidden_ = SliceOf(weights_, 1, 2 * hidden_, 3 * hidden_);
+      of_gates_ = Slice(weights_, 1, 0, 2 * hidden_);
+      of_hidden_ = Slice(weights_, 1, 2 * hidden_, 3 * hidden_);
       if (recurrent_bias_.value()) {
-        bias_of_gates_ = SliceOf(recurrent_bias_, 0, 0, 2 * hidden_);
-        bias_of_hidden_ = SliceOf(recurrent_bias_, 0, 2 * hidden_, 3 * hidden_);
+        bias_of_gates_ = Slice(recurrent_bias_, 0, 0, 2 * hidden_);
+        bias_of_hidden_ = Slice(recurrent_bias_, 0, 2 * hidden_, 3 * hidden_);
       }
     }
     if (op_ == "lstm" && r_.has(7)) {
@@ -110,7 +106,7 @@ class Cell {
   // The states after a step, the hidden one first. `x` are this step's products.
   std::vector<Expr> Step(Builder& b, const Expr& x, const std::vector<Expr>& states) const {
     const Expr h = states[0];
-    if (op_ == "rnn") return {Act(0, x + MatMulBy(h, At(b, weights_)))};
+    if (op_ == "rnn") return {Act(0, x + MatMul(h, At(b, weights_)))};
     if (op_ == "gru") return {Gru(b, x, h)};
     return Lstm(b, x, h, states[1]);
   }
@@ -120,13 +116,7 @@ class Cell {
   Expr Own(size_t operand) {
     return {r_.b, r_.b.Op("gather", {r_.in(operand), r_.b.Int(direction_)}, {{"axis", 0}})};
   }
-  static Expr Turned(const Expr& x) { return x.Op("transpose", {}, {{"perm", {1, 0}}}); }
-  static Expr MatMulBy(const Expr& a, const Expr& b) { return a.Op("matmul", {b}); }
-  static Expr SliceOf(const Expr& x, int64_t axis, int64_t from, int64_t to) {
-    Builder& b = x.builder();
-    return x.Op("slice", {b.Ints({from}), b.Ints({to}), b.Ints({axis})});
-  }
-  Expr Part(size_t operand, int64_t from, int64_t to) { return SliceOf(Own(operand), 0, from, to); }
+  Expr Part(size_t operand, int64_t from, int64_t to) { return Slice(Own(operand), 0, from, to); }
   static Expr At(Builder& b, const Expr& outside) { return {b, outside.value()}; }
   Expr Act(size_t i, Expr x) const {
     if (clip_) x = Min(Max(x, -*clip_), *clip_);
@@ -134,22 +124,21 @@ class Cell {
   }
 
   Expr Gru(Builder& b, const Expr& x, const Expr& h) const {
-    Expr gates = SliceOf(x, -1, 0, 2 * hidden_) + MatMulBy(h, At(b, of_gates_));
+    Expr gates = Slice(x, -1, 0, 2 * hidden_) + MatMul(h, At(b, of_gates_));
     if (bias_of_gates_.value()) gates = gates + At(b, bias_of_gates_);
     gates = Act(0, gates);
-    const Expr update = SliceOf(gates, -1, 0, hidden_);
-    const Expr reset = SliceOf(gates, -1, hidden_, 2 * hidden_);
+    const Expr update = Slice(gates, -1, 0, hidden_);
+    const Expr reset = Slice(gates, -1, hidden_, 2 * hidden_);
     const bool before = r_.attrs().Int("linear_before_reset", 0) != 0;
-    Expr own = MatMulBy(before ? h : reset * h, At(b, of_hidden_));
+    Expr own = MatMul(before ? h : reset * h, At(b, of_hidden_));
     if (bias_of_hidden_.value()) own = own + At(b, bias_of_hidden_);
-    const Expr next =
-        Act(1, SliceOf(x, -1, 2 * hidden_, 3 * hidden_) + (before ? reset * own : own));
+    const Expr next = Act(1, Slice(x, -1, 2 * hidden_, 3 * hidden_) + (before ? reset * own : own));
     return (1 - update) * next + update * h;
   }
 
   std::vector<Expr> Lstm(Builder& b, const Expr& x, const Expr& h, const Expr& c) const {
-    const Expr all = x + MatMulBy(h, At(b, weights_));
-    const auto gate = [&](int64_t i) { return SliceOf(all, -1, i * hidden_, (i + 1) * hidden_); };
+    const Expr all = x + MatMul(h, At(b, weights_));
+    const auto gate = [&](int64_t i) { return Slice(all, -1, i * hidden_, (i + 1) * hidden_); };
     const auto seen = [&](const Expr& sum, size_t i, const Expr& cell) {
       return peepholes_.empty() ? sum : sum + At(b, peepholes_[i]) * cell;
     };
@@ -250,21 +239,15 @@ absl::StatusOr<Values> RecurrentAsScan(Rewrite& r) {
                                   {"scan_output_axes", {0}},
                                   {"scan_output_directions", {backwards}}},
                                  states + 1);
-    const auto with_axis = [&](Value* v, int64_t axis) {
-      return b.Op("unsqueeze", {v, b.Ints({axis})});
-    };
-    last.push_back(with_axis(results[0], 0));
-    if (lstm) cells.push_back(with_axis(results[1], 0));
-    every.push_back(with_axis(results.back(), 1));
+    last.push_back(Unsqueeze({b, results[0]}, {0}));
+    if (lstm) cells.push_back(Unsqueeze({b, results[1]}, {0}));
+    every.push_back(Unsqueeze({b, results.back()}, {1}));
   }
-  const auto joined = [&](const std::vector<Value*>& parts, int64_t axis) {
-    return parts.size() == 1 ? parts[0] : b.Op("concat", parts, {{"axis", axis}});
-  };
   Values values(r.num_outputs(), nullptr);
   const auto wants = [&](size_t i) { return i < r.num_outputs() && r.node.output(i); };
-  if (wants(0)) values[0] = joined(every, 1);
-  if (wants(1)) values[1] = joined(last, 0);
-  if (wants(2)) values[2] = joined(cells, 0);
+  if (wants(0)) values[0] = Concat(b, every, 1);
+  if (wants(1)) values[1] = Concat(b, last, 0);
+  if (wants(2)) values[2] = Concat(b, cells, 0);
   return values;
 }
 X2IR_LOWERING(rnn, RecurrentAsScan);

@@ -3,6 +3,7 @@
 // do.
 #include <vector>
 
+#include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/handlers/caffe/caffe.h"
 
 namespace x2ir {
@@ -57,21 +58,25 @@ absl::StatusOr<Sequence> SequenceOf(CaffeArgs& a, size_t num_states) {
   return s;
 }
 
+// Where a sequence begins anew, the cell before does not count.
+LstmState StepOf(const GateSlices& sums, const Expr& goes_on, const Expr& c) {
+  const auto gate = [&](char name) {
+    return name == 'f' ? goes_on * sums.Open(name) : sums.Open(name);
+  };
+  return LstmStep(gate, c);
+}
+
 absl::StatusOr<Values> Lstm(CaffeArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Sequence s, SequenceOf(a, 2));
   const Expr recurrent = SwapLast(a.blob(s.next_blob, 2));
-  Expr h = s.states[0], c = s.states[1];
+  LstmState state = {s.states[0], s.states[1]};
   std::vector<Value*> all;
   for (size_t i = 0; i < s.inputs.size(); ++i) {
-    const Expr gates = s.inputs[i] + MatMul(h * s.goes_on[i], recurrent);
-    const auto gate = [&](int64_t k, const char* fn) {
-      return Slice(gates, 1, Size(k * s.size), Size((k + 1) * s.size)).Op(fn);
-    };
-    c = s.goes_on[i] * gate(1, "sigmoid") * c + gate(0, "sigmoid") * gate(3, "tanh");
-    h = gate(2, "sigmoid") * c.Op("tanh");
-    all.push_back(h);
+    const Expr gates = s.inputs[i] + MatMul(state.h * s.goes_on[i], recurrent);
+    state = StepOf({gates, "ifog", 1, s.size}, s.goes_on[i], state.c);
+    all.push_back(state.h);
   }
-  return Values{Stack(a, all, 0), Unsqueeze(h, {0}), Unsqueeze(c, {0})};
+  return Values{Stack(a, all, 0), Unsqueeze(state.h, {0}), Unsqueeze(state.c, {0})};
 }
 
 absl::StatusOr<Values> Rnn(CaffeArgs& a) {
@@ -92,12 +97,8 @@ absl::StatusOr<Values> LstmUnit(CaffeArgs& a) {
   const Expr before = a.in(0), gates = a.in(1), goes_on = Unsqueeze(a.in(2), {2});
   const Dim size = DimAt(before, 2);
   a.Require(size.is_static(), "cells of unknown size");
-  const int64_t n = size.value();
-  const auto gate = [&](int64_t k, const char* fn) {
-    return Slice(gates, 2, Size(k * n), Size((k + 1) * n)).Op(fn);
-  };
-  const Expr cell = goes_on * gate(1, "sigmoid") * before + gate(0, "sigmoid") * gate(3, "tanh");
-  return Values{cell, gate(2, "sigmoid") * cell.Op("tanh")};
+  const auto [h, c] = StepOf({gates, "ifog", 2, size.value()}, goes_on, before);
+  return Values{c, h};
 }
 
 }  // namespace
