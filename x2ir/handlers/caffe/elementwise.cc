@@ -9,34 +9,11 @@ namespace {
 
 Value* Same(CaffeArgs& a) { return a.Op("identity", {a.in(0)}); }
 
-Value* Relu(CaffeArgs& a) {
-  const float slope = a.Float("negative_slope", 0);
-  if (slope == 0) return a.Op("relu", {a.in(0)});
-  return a.Op("leaky_relu", {a.in(0)}, {{"alpha", slope}});
-}
-Value* Relu6(CaffeArgs& a) { return activation::Relu6(a.in(0)); }
-Value* Prelu(CaffeArgs& a) {
-  const Expr x = a.in(0);
-  const int64_t rank = a.RankOf();
-  a.Require(rank >= 2, "a slope a channel of an operand without channels");
-  Expr slope = Reshape(a.blob(0), {-1});
-  if (!a.Bool("channel_shared", false)) slope = AlongChannels(slope, rank);
-  return x.Op("prelu", {slope});
-}
-Value* Elu(CaffeArgs& a) { return a.Op("elu", {a.in(0)}, {{"alpha", a.Float("alpha", 1)}}); }
-Value* Swish(CaffeArgs& a) {
-  const Expr x = a.in(0);
-  return x * Scaled(x, a.Float("beta", 1)).Op("sigmoid");
-}
-Value* Clipped(CaffeArgs& a) {
-  a.Require(a.Has("min") && a.Has("max"), "bounds that are left out");
-  const Expr x = a.in(0);
-  return Clip(x, x.Number(a.Float("min", 0)), x.Number(a.Float("max", 0)));
-}
 Value* Threshold(CaffeArgs& a) {
   const Expr x = a.in(0);
   return (x > a.Float("threshold", 0)).To(x.dtype());
 }
+
 Value* Power(CaffeArgs& a) {
   const double power = a.Float("power", 1), scale = a.Float("scale", 1),
                shift = a.Float("shift", 0);
@@ -47,6 +24,7 @@ Value* Power(CaffeArgs& a) {
   }
   return power == 1 ? a.Op("identity", {x}).value() : Pow(x, power).value();
 }
+
 // base^(shift + scale x); a base of -1 is e.
 absl::StatusOr<Value*> ExpOf(CaffeArgs& a) {
   const double base = a.Float("base", -1), scale = a.Float("scale", 1), shift = a.Float("shift", 0);
@@ -54,6 +32,7 @@ absl::StatusOr<Value*> ExpOf(CaffeArgs& a) {
   const double log = base == -1 ? 1 : std::log(base);
   return Exp(Shifted(Scaled(a.in(0), scale * log), shift * log)).value();
 }
+
 absl::StatusOr<Value*> LogOf(CaffeArgs& a) {
   const double base = a.Float("base", -1), scale = a.Float("scale", 1), shift = a.Float("shift", 0);
   if (base != -1 && (base <= 0 || base == 1)) return Invalid("a base of ", base);
@@ -91,11 +70,13 @@ Expr Placed(CaffeArgs& a, const Expr& factor, int64_t axis) {
   for (int64_t i = own; i < rank - axis; ++i) behind.push_back(i);
   return Unsqueeze(factor, behind);
 }
+
 // How many axes of the first operand a weight stands for.
 int64_t AxesOfWeight(CaffeArgs& a, int64_t axis) {
   const int64_t axes = a.Int("num_axes", 1);
   return axes == -1 ? a.RankOf() - axis : axes;
 }
+
 Value* Scale(CaffeArgs& a) {
   const int64_t axis = a.AxisOf(a.Int("axis", 1));
   const bool learned = a.num_bottoms() == 1, has_bias = a.Bool("bias_term", false);
@@ -106,6 +87,7 @@ Value* Scale(CaffeArgs& a) {
   if (!has_bias) return y;
   return y + Placed(a, a.blob(learned ? 1 : 0, axes), axis);
 }
+
 Value* Bias(CaffeArgs& a) {
   const int64_t axis = a.AxisOf(a.Int("axis", 1));
   const bool learned = a.num_bottoms() == 1;
@@ -113,6 +95,7 @@ Value* Bias(CaffeArgs& a) {
   a.Drop({"num_axes"});
   return a.in(0) + Placed(a, learned ? a.blob(0, axes) : a.in(1), axis);
 }
+
 // Operands: a factor for each channel, x, y.
 Value* Axpy(CaffeArgs& a) {
   Expr factor = a.in(0);
@@ -140,18 +123,8 @@ X2IR_CAFFE(identity)
       a.Drop({"shape.dim"});
       return a.Op("identity", {a.blob(0)});
     });
-X2IR_CAFFE(relu).From("ReLU", "relu_param", Relu);
-X2IR_CAFFE(clip).From("ReLU6", "relu6_param", Relu6).From("Clip", "clip_param", Clipped);
-X2IR_CAFFE(prelu).From("PReLU", "prelu_param", Prelu);
-X2IR_CAFFE(elu).From("ELU", "elu_param", Elu);
-X2IR_CAFFE(sigmoid).From("Sigmoid", "sigmoid_param",
-                         [](CaffeArgs& a) { return a.Op("sigmoid", {a.in(0)}); });
 X2IR_CAFFE(tanh).From("TanH", "tanh_param", [](CaffeArgs& a) { return a.Op("tanh", {a.in(0)}); });
 X2IR_CAFFE(abs).From("AbsVal", "absval_param", [](CaffeArgs& a) { return Abs(a.in(0)); });
-X2IR_CAFFE(softplus).From("BNLL", "bnll_param",
-                          [](CaffeArgs& a) { return a.Op("softplus", {a.in(0)}); });
-X2IR_CAFFE(swish).From("Swish", "swish_param", Swish);
-X2IR_CAFFE(mish).From("Mish", "mish_param", [](CaffeArgs& a) { return a.Op("mish", {a.in(0)}); });
 X2IR_CAFFE(greater).From("Threshold", "threshold_param", Threshold);
 X2IR_CAFFE(pow).From("Power", "power_param", Power);
 X2IR_CAFFE(exp).From("Exp", "exp_param", ExpOf);

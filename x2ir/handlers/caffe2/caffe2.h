@@ -64,6 +64,10 @@ class Caffe2Spec {
   [[maybe_unused]] static ::x2ir::Caffe2Spec X2IR_CONCAT_(x2ir_caffe2_spec_, __COUNTER__) = \
       ::x2ir::Caffe2Spec(#ir_op)
 
+inline auto PlainOp(const char* op) {
+  return [op](Caffe2Args& a) { return a.Op(op, {a.in(0)}); };
+}
+
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CAFFE2_CAFFE2_H_

@@ -3,10 +3,12 @@
 // last release.
 #include "x2ir/builder/layers/detection.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "x2ir/builder/layers/anchors.h"
 #include "x2ir/handlers/caffe2/caffe2.h"
+#include "x2ir/handlers/nnvm/layers.h"
 
 namespace x2ir {
 namespace {
@@ -20,6 +22,7 @@ double PixelSize(Caffe2Args& a) {
   a.Require(corrected || said, "correct_transform_coords=0, which releases read differently");
   return plus ? 1 : 0;
 }
+
 void RequireUpright(Caffe2Args& a) {
   a.Require(!a.Bool("rotated", false), "rotated boxes");
   a.Drop({"angle_bound_on", "angle_bound_lo", "angle_bound_hi", "clip_angle_thresh"});
@@ -42,6 +45,7 @@ Expr MovedBoxes(Caffe2Args& a, const Expr& boxes, const Expr& by, const std::vec
   begins.insert(begins.end(), ends.begin(), ends.end());
   return Concat(a, begins, 1);
 }
+
 // Inside of an image; height, width: of rank 0, or a column of one for each box.
 Expr Inside(Caffe2Args& a, const Expr& boxes, const Expr& height, const Expr& width, double pixel) {
   std::vector<Value*> edges;
@@ -50,11 +54,13 @@ Expr Inside(Caffe2Args& a, const Expr& boxes, const Expr& height, const Expr& wi
   }
   return Concat(a, edges, 1);
 }
+
 // What is left of boxes [groups, n, 4] with chances [groups, n] over a threshold: rows
 // [group, number] (int64), group after group, the best first.
 struct Kept {
   Expr group, number;
 };
+
 Kept WithoutOverlaps(Caffe2Args& a, const Expr& boxes, const Expr& chances, const Expr& most,
                      double overlap, double above, double pixel) {
   // A pixel has a size: one more at the end is what the overlap is of.
@@ -222,6 +228,7 @@ Expr Collected(Caffe2Args& a, int64_t levels, int64_t most) {
   const Expr kept = Reshape(most > 0 ? Min(count, Int(a, most)) : count, {1});
   return Gather(all, TopOf(chance, kept, 0).indices, 0);
 }
+
 // Boxes level by level, by their size; at last where each of the boxes went.
 absl::StatusOr<Values> Distributed(Caffe2Args& a, const Expr& boxes) {
   const int64_t scale = a.Int("roi_canonical_scale", 224), level = a.Int("roi_canonical_level", 4),
@@ -249,6 +256,7 @@ absl::StatusOr<Values> Distributed(Caffe2Args& a, const Expr& boxes) {
   results.push_back(ScatterElements(went * Int(a, 0), 0, went, numbers, "none").To(DType::kInt32));
   return results;
 }
+
 int64_t LevelsOf(Caffe2Args& a) {
   const int64_t last = a.Int("rpn_max_level", 6), first = a.Int("rpn_min_level", 2);
   const int64_t levels = last < first ? 0 : last - first + 1;
@@ -257,15 +265,18 @@ int64_t LevelsOf(Caffe2Args& a) {
   }
   return levels;
 }
+
 absl::StatusOr<Values> CollectAndDistribute(Caffe2Args& a) {
   const Expr boxes = Collected(a, LevelsOf(a), a.Int("rpn_post_nms_topN", 2000));
   X2IR_ASSIGN_OR_RETURN(Values results, Distributed(a, boxes));
   results.insert(results.begin(), boxes);
   return results;
 }
+
 absl::StatusOr<Value*> Collect(Caffe2Args& a) {
   return Collected(a, LevelsOf(a), a.Int("rpn_post_nms_topN", 2000)).value();
 }
+
 absl::StatusOr<Values> Distribute(Caffe2Args& a) {
   a.Require(a.num_inputs() == 1, "a limit of each image");
   return Distributed(a, a.in(0));
@@ -331,6 +342,24 @@ Expr HeatmapMaxKeypoint(Caffe2Args& a) {
                1);
 }
 
+absl::StatusOr<Value*> RoiAlign(Caffe2Args& a) {
+  a.Require(!a.ChannelsLast(), "channels last");
+  const int64_t samples = a.Int("sampling_ratio", -1);
+  const bool aligned = a.Bool("aligned", false);
+  const Expr rois = a.in(1);
+  const Dim columns = DimAt(rois, 1);
+  // Of one image they need not say which.
+  a.Require(columns == Dim(5) || columns == Dim(4), "regions of unknown size");
+  const bool numbered = columns == Dim(5);
+  const Expr image = numbered ? a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}))
+                              : Filled(a, DType::kInt64, {SizeAt(rois, 0)}, 0);
+  const Expr regions = numbered ? Slice(rois, 1, Size(1), Size(5)) : rois;
+  return AlignedRegions(a.in(0), regions, image,
+                        {a.Int("pooled_h", 1), a.Int("pooled_w", 1), a.Number("spatial_scale", 1),
+                         samples, aligned})
+      .value();
+}
+
 }  // namespace
 
 X2IR_CAFFE2(non_max_suppression)
@@ -343,5 +372,6 @@ X2IR_CAFFE2(top_k)
 X2IR_CAFFE2(non_zero).From("DistributeFpnProposals", Distribute);
 X2IR_CAFFE2(arg_max).From("HeatmapMaxKeypoint", HeatmapMaxKeypoint);
 X2IR_CAFFE2(max_roi_pool).From("RoIPool", RoiPool);
+X2IR_CAFFE2(roi_align).From("RoIAlign", RoiAlign);
 
 }  // namespace x2ir

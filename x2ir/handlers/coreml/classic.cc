@@ -8,8 +8,8 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/handlers/coreml/boxes.h"
 #include "x2ir/handlers/coreml/classes.h"
+#include "x2ir/handlers/coreml/detection.h"
 #include "x2ir/handlers/coreml/nn.h"
 
 namespace x2ir {

@@ -1,27 +1,9 @@
 // MIL: convolutions and pools, both ways.
-#include "x2ir/builder/size.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/handlers/coreml/windows.h"
 
 namespace x2ir {
 namespace {
-
-// pad is begin and end of each axis in turn.
-Window MilWindow(MilArgs& a, size_t n, std::vector<int64_t> kernel) {
-  Window window;
-  window.kernel = std::move(kernel);
-  window.strides = a.List("strides", std::vector<int64_t>(n, 1));
-  const std::vector<int64_t> pad = a.List("pad", std::vector<int64_t>(2 * n, 0));
-  a.Require(window.strides.size() == n && pad.size() == 2 * n, "strides or pads of other axes");
-  SetPadding(a, a.Text("pad_type"), PadsOfPairs(pad), &window);
-  return window;
-}
-
-size_t SpatialAxes(MilArgs& a) {
-  const int64_t rank = a.X().rank();
-  a.Require(rank >= 3 && rank <= 5, StrCat("rank ", rank));
-  return static_cast<size_t>(rank - 2);
-}
 
 Expr MilConv(MilArgs& a) {
   const size_t n = SpatialAxes(a);
@@ -39,42 +21,6 @@ Expr MilDeconv(MilArgs& a) {
   a.Require(sizes.empty() || sizes.size() == n + 2, "an output_shape of other axes");
   if (!sizes.empty()) sizes.erase(sizes.begin(), sizes.begin() + 2);
   return Deconvolved(a, a.X(), a.X("weight"), a.Opt("bias"), window, a.Int("groups"), sizes);
-}
-
-Expr MilPool(MilArgs& a, std::string_view kind) {
-  const size_t n = SpatialAxes(a);
-  const std::vector<int64_t> kernel = a.List("kernel_sizes");
-  a.Require(kernel.size() == n, "kernel_sizes of other axes");
-  Window window = MilWindow(a, n, kernel);
-  window.ceil_mode = a.Bool("ceil_mode");
-  const bool exclude = kind == "average" && a.Bool("exclude_padding_from_average");
-  return Pooled(a, a.X(), kind, window, !exclude);
-}
-Expr MilMaxPool(MilArgs& a) { return MilPool(a, "max"); }
-Expr MilAvgPool(MilArgs& a) { return MilPool(a, "average"); }
-Expr MilL2Pool(MilArgs& a) { return MilPool(a, "l2"); }
-
-// --- Written ------------------------------------------------------------------------------------
-
-// pad is begin and end of each axis in turn.
-void SetPad(const Window& window, AttributeMap* attrs) {
-  attrs->Set("pad_type", window.padded() ? "custom" : "valid");
-  if (window.padded()) attrs->Set("pad", PairsOfPads(window.pads));
-}
-
-// strides, pad_type and pad. Automatic pads of sizes that are not known stay automatic.
-absl::StatusOr<AttributeMap> WrittenWindow(MilWriter& w, std::vector<int64_t> kernel) {
-  X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(w.attrs(), std::move(kernel)));
-  if (window.channels_last) return CannotExpress("channels last");
-  const size_t n = window.rank();
-  if (n < 1 || n > 3) return CannotExpress("windows of ", n, " axes");
-  AttributeMap attrs = {{"strides", window.strides}};
-  if (IsSame(window.auto_pad) && !KnownSizes(w.in(0), 2, 2 + static_cast<int64_t>(n))) {
-    attrs.Set("pad_type", window.auto_pad == AutoPad::kSameUpper ? "same" : "same_lower");
-  } else {
-    SetPad(*WithPads(window, w.shape()), &attrs);
-  }
-  return attrs;
 }
 
 absl::StatusOr<std::vector<int64_t>> KernelOf(MilWriter& w) {
@@ -135,36 +81,9 @@ absl::StatusOr<Value*> ToDeconv(MilWriter& w) {
   return fixed || !w.has(2) ? y : WithBias(w, y, n);
 }
 
-auto ToPool(std::string_view op) {
-  return [op](MilWriter& w) -> absl::StatusOr<Value*> {
-    if (w.Int("ceil_mode") != 0) return CannotExpress("sizes that are rounded up");
-    if (op == "max_pool" && w.wants(1)) return CannotExpress("places of maxima");
-    if (op == "l2_pool" && w.Int("p") != 2) return CannotExpress("norms other than the second");
-    for (const int64_t dilation : w.attrs().Ints("dilations", {})) {
-      if (dilation != 1) return CannotExpress("windows with gaps");
-    }
-    const std::vector<int64_t> kernel = w.attrs().Ints("kernel_shape");
-    X2IR_ASSIGN_OR_RETURN(AttributeMap attrs, WrittenWindow(w, kernel));
-    attrs.Set("kernel_sizes", kernel);
-    if (op == "avg_pool") {
-      attrs.Set("exclude_padding_from_average", w.Int("count_include_pad") == 0 ? 1 : 0);
-    }
-    return w.Mil(op, {w.in(0)}, std::move(attrs));
-  };
-}
-
-auto ToGlobalPool(Symbol op) {
-  return [op](MilWriter& w) { return ReduceSpatial(w, op); };
-}
-
 }  // namespace
 
 X2IR_MIL(conv).To("conv", ToConv).From("conv", MilConv);
 X2IR_MIL(conv_transpose).To("conv_transpose", ToDeconv).From("conv_transpose", MilDeconv);
-X2IR_MIL(average_pool).To("avg_pool", ToPool("avg_pool")).From("avg_pool", MilAvgPool);
-X2IR_MIL(max_pool).To("max_pool", ToPool("max_pool")).From("max_pool", MilMaxPool);
-X2IR_MIL(lp_pool).To("l2_pool", ToPool("l2_pool")).From("l2_pool", MilL2Pool);
-X2IR_MIL(global_average_pool).To("reduce_mean", ToGlobalPool("reduce_mean"));
-X2IR_MIL(global_max_pool).To("reduce_max", ToGlobalPool("reduce_max"));
 
 }  // namespace x2ir

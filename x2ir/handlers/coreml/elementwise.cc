@@ -1,54 +1,26 @@
 // MIL: functions of elements, arithmetic, comparison, choices.
-#include <cmath>
 #include <limits>
-#include <numbers>
 
-#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/division.h"
-#include "x2ir/builder/shapes.h"
-#include "x2ir/handlers/coreml/activations.h"
 #include "x2ir/handlers/coreml/coreml.h"
-#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
-// --- Read ---------------------------------------------------------------------------------------
-
-Expr MilClip(MilArgs& a) {
-  const Expr x = a.X();
-  const double low = a.Number("alpha"), high = a.Number("beta");
-  return x.Op("clip", {x.Number(low), x.Number(high)});
-}
-Expr MilClampedRelu(MilArgs& a) {
-  const double alpha = a.Number("alpha"), beta = a.Number("beta");
-  return ClampedRelu(a.X(), alpha, beta);
-}
-Expr MilGelu(MilArgs& a) { return GeluOfMode(a, a.X(), a.Text("mode")); }
 Expr MilLinear(MilArgs& a) {
   const double alpha = a.Number("alpha"), beta = a.Number("beta");
   return Shifted(Scaled(a.X(), alpha), beta);
 }
-Expr MilPrelu(MilArgs& a) {
-  const Expr x = a.X();
-  return x.Op("prelu", {OfChannels(a.X("alpha"), x.rank(), 1)});
-}
-Expr MilRelu6(MilArgs& a) { return a.X().Op("clip", {a.X().Number(0), a.X().Number(6)}); }
+
 Expr MilScaledTanh(MilArgs& a) {
   const double alpha = a.Number("alpha"), beta = a.Number("beta");
   return Scaled(Scaled(a.X(), beta).Op("tanh"), alpha);
 }
-Expr MilSoftplus(MilArgs& a) {
-  const Expr x = a.X();
-  const int64_t rank = x.rank();
-  return OfChannels(a.X("alpha"), rank, 1) *
-         Expr(x * OfChannels(a.X("beta"), rank, 1)).Op("softplus");
-}
-Expr MilThreshold(MilArgs& a) { return Max(a.X(), a.Number("alpha")); }
-Expr MilThresholdedRelu(MilArgs& a) { return ThresholdedRelu(a.X(), a.Number("alpha")); }
 
+Expr MilThreshold(MilArgs& a) { return Max(a.X(), a.Number("alpha")); }
 Expr MilExp2(MilArgs& a) { return Pow(2.0, a.X()); }
 Expr MilSquare(MilArgs& a) { return Square(a.X()); }
+
 // What is added is rounded to the operand's type first, where it may be nothing.
 Expr PlusEpsilon(MilArgs& a) {
   const double epsilon = a.Number("epsilon");
@@ -59,6 +31,7 @@ Expr PlusEpsilon(MilArgs& a) {
   }
   return Shifted(x, epsilon);
 }
+
 Expr MilInverse(MilArgs& a) { return 1 / PlusEpsilon(a); }
 Expr MilLog(MilArgs& a) { return Log(PlusEpsilon(a)); }
 Expr MilRsqrt(MilArgs& a) { return 1 / Sqrt(PlusEpsilon(a)); }
@@ -71,19 +44,20 @@ absl::StatusOr<Value*> MilCast(MilArgs& a) {
 }
 
 using MilCombine = Expr (*)(const Expr&, const Expr&);
+
 Expr MilQuotient(const Expr& x, const Expr& y) {
   if (!IsFloating(x.dtype())) x.builder().Fail(Unimplemented("a quotient of ", Name(x.dtype())));
   return x / y;
 }
+
 Expr MilMaximum(const Expr& x, const Expr& y) { return Max(x, y); }
 Expr MilMinimum(const Expr& x, const Expr& y) { return Min(x, y); }
 Expr MilNotEqual(const Expr& x, const Expr& y) { return Not(x == y); }
+
 template <MilCombine F>
 Expr MilOfTwo(MilArgs& a) {
   return F(a.X("x"), a.X("y"));
 }
-
-// --- Written ------------------------------------------------------------------------------------
 
 absl::StatusOr<Value*> ToCast(MilWriter& w) {
   const DType to = w.DTypeAttr("to"), from = w.dtype();
@@ -101,42 +75,6 @@ absl::StatusOr<Value*> ToCast(MilWriter& w) {
   }
   if (narrow(from) == narrow(to)) return w.Mil("identity", {w.in(0)}, {}, w.out_type());
   return w.Mil("cast", {w.in(0)}, {{"dtype", std::string(coreml::MilTypeName(narrow(to)))}});
-}
-
-absl::StatusOr<Value*> ToClip(MilWriter& w) {
-  const auto low = w.has(1) ? MilWriter::NumberOf(w.in(1))
-                            : std::optional<double>(-std::numeric_limits<double>::infinity());
-  const auto high = w.has(2) ? MilWriter::NumberOf(w.in(2))
-                             : std::optional<double>(std::numeric_limits<double>::infinity());
-  if (IsFloating(w.dtype()) && low && high && w.has(1) && w.has(2)) {
-    return w.Mil("clip", {w.in(0)},
-                 {{"alpha", static_cast<float>(*low)}, {"beta", static_cast<float>(*high)}});
-  }
-  // One of rank 1 would give a scalar an axis.
-  const auto limit = [&](size_t i) {
-    const Shape *of_x = w.shape(), *own = w.shape(i);
-    const bool broadcasts = (of_x && of_x->rank() > 0) || (own && own->rank() == 0);
-    return broadcasts ? w.in(i) : w.Reshape(w.in(i), {});
-  };
-  Value* x = w.in(0);
-  if (w.has(1)) x = w.Op("max", {x, limit(1)});
-  if (w.has(2)) x = w.Op("min", {x, limit(2)});
-  return x == w.in(0) ? w.Op("identity", {x}) : x;
-}
-
-absl::StatusOr<Value*> ToPrelu(MilWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  const Tensor* slope = w.in(1)->fixed_constant();
-  if (rank == 4 && slope && !slope->is_sparse() && w.shape()) {
-    const Dim channels = (*w.shape())[1];
-    const int64_t at = slope->rank() - 3;  // the channels' axis of the slope
-    if (channels.is_static() && slope->num_elements() == channels.value() && at >= 0 &&
-        slope->dim(at) == channels.value()) {
-      return w.Mil("prelu", {w.in(0), w.b().Constant(slope->Reshaped({channels.value()}))});
-    }
-  }
-  const Expr x = w.X();
-  return Where(x < 0, x * w.X(1), x).value();
 }
 
 absl::StatusOr<Value*> ToDiv(MilWriter& w) {
@@ -168,6 +106,7 @@ auto ToFolded(Symbol op, std::string_view mil) {
     return w.Mil(mil, {w.FoldedButLast(op), w.in(w.num_inputs() - 1)});
   };
 }
+
 Value* ToSum(MilWriter& w) {
   if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
   return w.Mil("add", {w.FoldedButLast("add"), w.in(w.num_inputs() - 1)});
@@ -178,8 +117,10 @@ Value* ToNeg(MilWriter& w) {
   if (IsUnsignedInt(w.dtype())) return w.Op("sub", {w.Number(w.dtype(), 0), w.in(0)});
   return w.X() * -1.0;
 }
+
 Value* ToReciprocal(MilWriter& w) { return 1.0 / w.X(); }
 Value* ToIsNan(MilWriter& w) { return w.Mil("not_equal", {w.in(0), w.in(0)}); }
+
 absl::StatusOr<Value*> ToIsInf(MilWriter& w) {
   const bool negative = w.Int("detect_negative") != 0, positive = w.Int("detect_positive") != 0;
   const double infinity = std::numeric_limits<double>::infinity();
@@ -188,19 +129,19 @@ absl::StatusOr<Value*> ToIsInf(MilWriter& w) {
   if (positive) return (w.X() == infinity).value();
   return CannotExpress("infinities of no sign");
 }
-absl::StatusOr<Value*> ToSwish(MilWriter& w) {
-  const double alpha = w.attrs().Float("alpha", 1);
-  if (alpha == 1) return w.Mil("silu", {w.in(0)});
-  return (w.X() * Scaled(w.X(), alpha).Op("sigmoid")).value();
+
+// log(|x| + sqrt(x^2 + 1)), of which no part is too large; near 0 as atanh(x / sqrt(x^2 + 1)).
+Value* ToAsinh(MilWriter& w) {
+  const Expr x = w.X(), size = Abs(x), near = Min(size, size.Number(1));
+  const Expr far = Max(size, size.Number(1)), inverse = 1.0 / far;
+  const Expr small = (near / Sqrt(Square(near) + 1.0)).Op("atanh");
+  const Expr large = Log(far) + Log(Sqrt(Square(inverse) + 1.0) + 1.0);
+  return Where(size < size.Number(1), small, large) * x.Op("sign");
 }
-Value* ToThresholdedRelu(MilWriter& w) {
-  return Where(w.X() > w.attrs().Float("alpha"), w.X(), 0.0);
-}
-Value* ToLogSoftmax(MilWriter& w) {
-  // x less the logarithm of the sum of exponentials; none is large without the largest.
-  Value* axis = w.Ints({w.Int("axis")});
-  const Expr x = w.X() - w.X().Op("reduce_max", {axis}, {{"keepdims", 1}});
-  return x - x.Op("reduce_log_sum_exp", {axis}, {{"keepdims", 1}});
+
+Value* ToAcosh(MilWriter& w) {
+  const Expr x = w.X(), inverse = 1.0 / x;
+  return Log(x) + Log(Sqrt((1.0 - inverse) * (inverse + 1.0)) + 1.0);
 }
 
 }  // namespace
@@ -214,11 +155,6 @@ X2IR_MIL(atan).Is("atan");
 X2IR_MIL(atanh).Is("atanh");
 X2IR_MIL(cast).To("cast", ToCast).From("cast", MilCast);
 X2IR_MIL(ceil).Is("ceil");
-X2IR_MIL(clip)
-    .To("clip", ToClip)
-    .From("clip", MilClip)
-    .From("relu6", MilRelu6)
-    .From("clamped_relu", MilClampedRelu);
 X2IR_MIL(cos).Is("cos");
 X2IR_MIL(cosh).Is("cosh");
 X2IR_MIL(div)
@@ -227,25 +163,18 @@ X2IR_MIL(div)
     .From("floor_div", MilOfTwo<FloorQuotient>)
     .From("inverse", MilInverse)
     .From("rsqrt", MilRsqrt);
-X2IR_MIL(elu).Is("elu");
 X2IR_MIL(equal).Is("equal").From("not_equal", MilOfTwo<MilNotEqual>);
 X2IR_MIL(erf).Is("erf");
 X2IR_MIL(exp).Is("exp");
 X2IR_MIL(floor).Is("floor");
-X2IR_MIL(gelu)
-    .To("gelu", EnumMap("approximate", "mode", {{"none", "EXACT"}, {"tanh", "TANH_APPROXIMATION"}}))
-    .From("gelu", MilGelu);
 X2IR_MIL(greater).Is("greater");
 X2IR_MIL(greater_or_equal).Is("greater_equal");
-X2IR_MIL(hard_sigmoid).Is("sigmoid_hard");
 X2IR_MIL(identity).Is("identity");
 X2IR_MIL(is_inf).To("equal", ToIsInf);
 X2IR_MIL(is_nan).To("not_equal", ToIsNan);
-X2IR_MIL(leaky_relu).Is("leaky_relu");
 X2IR_MIL(less).Is("less");
 X2IR_MIL(less_or_equal).Is("less_equal");
 X2IR_MIL(log).To("log", Attr("epsilon", 0.0f)).From("log", MilLog);
-X2IR_MIL(log_softmax).To("reduce_log_sum_exp", ToLogSoftmax);
 X2IR_MIL(max)
     .To("maximum", ToFolded("max", "maximum"))
     .From("maximum", MilOfTwo<MilMaximum>)
@@ -257,27 +186,19 @@ X2IR_MIL(neg).To("mul", ToNeg);
 X2IR_MIL(not ).Is("logical_not");
 X2IR_MIL(or).Is("logical_or");
 X2IR_MIL(pow).To("pow", ToPow).From("pow").From("exp2", MilExp2);
-X2IR_MIL(prelu).To("prelu", ToPrelu).From("prelu", MilPrelu);
 X2IR_MIL(reciprocal).To("real_div", ToReciprocal);
-X2IR_MIL(relu).Is("relu");
 X2IR_MIL(round).Is("round");
-X2IR_MIL(sigmoid).Is("sigmoid");
 X2IR_MIL(sign).Is("sign");
 X2IR_MIL(sin).Is("sin");
 X2IR_MIL(sinh).Is("sinh");
-X2IR_MIL(softmax).Is("softmax");
-X2IR_MIL(softplus).Is("softplus").From("softplus_parametric", MilSoftplus);
-X2IR_MIL(softsign).Is("softsign");
 X2IR_MIL(sqrt).Is("sqrt");
 X2IR_MIL(sub).Is("sub");
 X2IR_MIL(sum).To("add", ToSum);
-X2IR_MIL(swish).To("silu", ToSwish).From("silu", Fixed("alpha", 1.0f));
 X2IR_MIL(tan).Is("tan");
 X2IR_MIL(tanh).Is("tanh").From("scaled_tanh", MilScaledTanh);
-X2IR_MIL(thresholded_relu)
-    .To("select", ToThresholdedRelu)
-    .From("thresholded_relu", MilThresholdedRelu);
 X2IR_MIL(where).Is("select");
 X2IR_MIL(xor).Is("logical_xor");
+X2IR_MIL(acosh).To("log", ToAcosh);
+X2IR_MIL(asinh).To("log", ToAsinh);
 
 }  // namespace x2ir

@@ -1,5 +1,5 @@
 // Layers of networks that work on each element alone.
-#include "x2ir/builder/arrays.h"
+
 #include "x2ir/builder/division.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/coreml/activations.h"
@@ -13,9 +13,11 @@ auto Unary(Symbol op) {
 }
 
 using BinaryFn = Expr (*)(const Expr& x, const Expr& y);
+
 auto Binary(BinaryFn fn) {
   return [fn](NnArgs& a) { return fn(a.X(0), a.X(1)); };
 }
+
 auto Binary(Symbol op) {
   return [op](NnArgs& a) { return a.X(0).Op(op, {a.X(1)}); };
 }
@@ -53,6 +55,7 @@ auto Compared(Symbol op, bool negated = false) {
 auto Logical(Symbol op) {
   return [op](NnArgs& a) { return AsNumber(a.Holds(0).Op(op, {a.Holds(1)})); };
 }
+
 Expr LogicalNot(NnArgs& a) { return AsNumber(Not(a.Holds(0))); }
 
 // A weight of one number, or one for each channel.
@@ -121,16 +124,7 @@ Expr UnaryFunction(NnArgs& a) {
   return Max(x, alpha);
 }
 
-Expr Clipped(NnArgs& a) {
-  const double low = a.Number("minVal"), high = a.Number("maxVal");
-  return Min(Max(a.X(), low), high);
-}
 Expr Exp2(NnArgs& a) { return Pow(2.0, a.X()); }
-Expr Gelu(NnArgs& a) { return GeluOfMode(a, a.X(), a.Enum("mode", "EXACT")); }
-Expr Clamped(NnArgs& a) {
-  const double alpha = a.Number("alpha"), beta = a.Number("beta");
-  return ClampedRelu(a.X(), alpha, beta);
-}
 Expr Copy(NnArgs& a) { return a.X().Op("identity"); }
 Expr FloorDivided(const Expr& x, const Expr& y) { return Floor(x / y); }
 Expr Chosen(NnArgs& a) { return Where(a.Holds(0), a.X(1), a.X(2)); }
@@ -142,6 +136,7 @@ Expr Placed(NnArgs& a, std::string_view weights, Symbol shape, const Expr& x) {
   if (dims.size() > 1) return vector;
   return OfImage(a, vector, x);
 }
+
 Expr ScaledBy(NnArgs& a) {
   const Expr x = a.X();
   const Expr y = x * Placed(a, "scale", "shapeScale", x);
@@ -152,16 +147,20 @@ Expr ScaledBy(NnArgs& a) {
   }
   return y + Placed(a, "bias", "shapeBias", x);
 }
+
 Expr Biased(NnArgs& a) {
   const Expr x = a.X();
   return x + Placed(a, "bias", "shape", x);
 }
 
-Expr SoftmaxOfChannels(NnArgs& a) { return a.X().Op("softmax", {}, {{"axis", -3}}); }
-Expr SoftmaxNd(NnArgs& a) {
-  const int64_t axis = a.Int("axis");
-  return a.X().Op("softmax", {}, {{"axis", axis}});
+Expr LoadedImage(NnArgs& a) {
+  std::vector<int64_t> dims = a.List("shape");
+  a.Require(dims.size() == 3, "a constant of other axes");
+  dims.insert(dims.begin(), 2, 1);
+  return a.NeedWeights("data", dims).Op("identity");
 }
+
+Expr Loaded(NnArgs& a) { return a.NeedWeights("data", a.List("shape", {1})).Op("identity"); }
 
 }  // namespace
 
@@ -192,11 +191,9 @@ X2IR_NN(or).From("logicalOr", Logical("or"));
 X2IR_NN(xor).From("logicalXor", Logical("xor"));
 X2IR_NN(and).From("logicalAnd", Logical("and"));
 X2IR_NN(not ).From("logicalNot", LogicalNot);
-X2IR_NN(clip).From("clip", Clipped).From("clampedReLU", Clamped);
-X2IR_NN(gelu).From("gelu", Gelu);
 X2IR_NN(where).From("whereBroadcastable", Chosen);
-X2IR_NN(softmax).From("softmax", SoftmaxOfChannels).From("softmaxND", SoftmaxNd);
 #define X2IR_NN_UNARY(op) X2IR_NN(op).From(#op, Unary(#op))
+
 X2IR_NN_UNARY(ceil);
 X2IR_NN_UNARY(floor);
 X2IR_NN_UNARY(sign);
@@ -214,6 +211,7 @@ X2IR_NN_UNARY(asinh);
 X2IR_NN_UNARY(acosh);
 X2IR_NN_UNARY(atanh);
 X2IR_NN_UNARY(erf);
+X2IR_NN(identity).From("loadConstant", LoadedImage).From("loadConstantND", Loaded);
 #undef X2IR_NN_UNARY
 
 }  // namespace x2ir

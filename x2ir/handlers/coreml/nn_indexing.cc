@@ -1,9 +1,7 @@
 // Layers of networks that pick and put elements. Places are float32, and may count from the end.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
-#include "x2ir/builder/size.h"
 #include "x2ir/handlers/coreml/indexing.h"
-#include "x2ir/handlers/coreml/layout.h"
 #include "x2ir/handlers/coreml/nn.h"
 
 namespace x2ir {
@@ -13,10 +11,12 @@ Expr Gathered(NnArgs& a) {
   const int64_t axis = a.Int("axis");
   return Gather(a.X(), a.Whole(1), axis);
 }
+
 Expr GatheredAlongAxis(NnArgs& a) {
   const int64_t axis = a.Int("axis");
   return GatherElements(a.X(), a.Whole(1), axis);
 }
+
 Expr GatheredNd(NnArgs& a) { return a.X().Op("gather_nd", {a.Whole(1)}); }
 
 Expr Put(NnArgs& a, const PutFn& put) {
@@ -31,6 +31,7 @@ Expr Put(NnArgs& a, const PutFn& put) {
   a.Require(false, StrCat("mode ", mode));
   return nullptr;
 }
+
 Expr Scattered(NnArgs& a) {
   const int64_t axis = a.AxisOf(a.Int("axis"), a.X().rank());
   a.Require(a.X(1).rank() == 1, "places of more than one axis");
@@ -39,6 +40,7 @@ Expr Scattered(NnArgs& a) {
     return ScatterSlices(data, axis, places, updates, reduction);
   });
 }
+
 Expr ScatteredAlongAxis(NnArgs& a) {
   const int64_t axis = a.Int("axis");
   return Put(a, [axis](const Expr& data, const Expr& places, const Expr& updates,
@@ -46,6 +48,7 @@ Expr ScatteredAlongAxis(NnArgs& a) {
     return ScatterElements(data, axis, places, updates, reduction);
   });
 }
+
 Expr ScatteredNd(NnArgs& a) {
   return Put(
       a, [](const Expr& data, const Expr& places, const Expr& updates, std::string_view reduction) {
@@ -53,48 +56,49 @@ Expr ScatteredNd(NnArgs& a) {
       });
 }
 
-Expr SliceStatic(NnArgs& a) {
-  const std::vector<int64_t> begin = a.List("beginIds"), end = a.List("endIds"),
-                             strides = a.List("strides"), begin_mask = a.List("beginMasks"),
-                             end_mask = a.List("endMasks"), squeeze = a.List("squeezeMasks");
-  return AtLeastOneAxis(SlicedByIndex(a, a.X(), Ints(a.b(), begin), Ints(a.b(), end), strides,
-                                      begin_mask, end_mask, squeeze));
-}
-
-// Begin, end, strides and masks may be operands, in this order.
-absl::StatusOr<Value*> SliceDynamic(NnArgs& a) {
-  const std::vector<int64_t> ends = a.List("endIds");
-  const Expr end = a.count() > 2 ? a.Whole(2) : Ints(a.b(), ends);
-  std::vector<int64_t> lists[4] = {a.List("strides"), a.List("beginMasks"), a.List("endMasks"),
-                                   a.List("squeezeMasks")};
-  for (size_t i = 3; i < a.count() && i < 7; ++i) {
-    X2IR_ASSIGN_OR_RETURN(lists[i - 3], a.Known(i, "stride or mask"));
-  }
-  return AtLeastOneAxis(
-             SlicedByIndex(a, a.X(), a.Whole(1), end, lists[0], lists[1], lists[2], lists[3]))
-      .value();
-}
-
-// As many elements from the begin on that the operand says.
-Expr SliceBySize(NnArgs& a) {
-  const int64_t size = a.Int("size"), axis = a.Int("axis");
-  const Expr begin = Reshape(a.Whole(1), {1});
-  return Slice(a.X(), axis, Size(begin), Plus(a.b(), Size(begin), size));
-}
-
 Expr Places(NnArgs& a) { return AsNumber(Transpose(a.Holds(0).Op("non_zero"), {1, 0})); }
 
-absl::StatusOr<Value*> OneHot(NnArgs& a) {
-  int64_t size = a.Int("oneHotVectorSize");
+// Rows of a table whose columns the weights are.
+Expr Looked(NnArgs& a, int64_t count, int64_t size, const Expr& places) {
+  const bool biased = a.Flag("hasBias");
+  const Expr table = SwapLast(a.NeedWeights("weights", {size, count}));
+  const Expr y = Gather(table, places.To(DType::kInt64), 0);
+  return biased ? y + a.NeedWeights("bias", {size}) : y;
+}
+
+Expr Embedding(NnArgs& a) {
+  const int64_t count = a.Int("inputDim"), size = a.Int("outputChannels");
+  const Expr x = a.X();
+  const int64_t rank = x.rank();
+  a.Require(rank == 4 || rank == 5, StrCat("rank ", rank));
+  const Expr places = Squeeze(x, {rank - 3, rank - 2, rank - 1});
+  return Unsqueeze(Looked(a, count, size, places), {-2, -1});
+}
+
+Expr EmbeddingNd(NnArgs& a) {
+  const int64_t count = a.Int("vocabSize"), size = a.Int("embeddingSize");
+  return Looked(a, count, size, Squeeze(a.X(), {-1}));
+}
+
+absl::StatusOr<Values> TopK(NnArgs& a) {
   const int64_t axis = a.Int("axis");
-  const double on = a.Number("onValue"), off = a.Number("offValue");
+  int64_t k = a.Int("K");
+  const bool least = a.Flag("useBottomK");
   if (a.count() > 1) {
-    X2IR_ASSIGN_OR_RETURN(const auto given, a.Known(1, "size"));
-    a.Require(given.size() == 1, "several sizes");
-    size = given[0];
+    X2IR_ASSIGN_OR_RETURN(const auto given, a.Known(1, "k"));
+    a.Require(given.size() == 1, "several numbers");
+    k = given[0];
   }
-  const Expr values = NumbersAs(a.b(), DType::kFloat32, {2}, {off, on});
-  return a.Op("one_hot", {a.Whole(0), a.b().Int(size), values}, {{"axis", axis}}).value();
+  a.Require(k > 0, StrCat("the first ", k));
+  const Values both =
+      a.b().Ops("top_k", {a.X(), a.b().Ints({k})},
+                {{"axis", axis}, {"largest", least ? 0 : 1}, {"sorted", 1}}, {true, a.wants(1)});
+  return Values{both[0], both[1] ? a.Cast(both[1], DType::kFloat32).value() : nullptr};
+}
+
+Expr ArgSort(NnArgs& a) {
+  const int64_t axis = a.Int("axis");
+  return AsNumber(Sort(a.X(), axis, a.Flag("descending")).indices);
 }
 
 }  // namespace
@@ -104,11 +108,8 @@ X2IR_NN(gather_elements).From("gatherAlongAxis", GatheredAlongAxis);
 X2IR_NN(gather_nd).From("gatherND", GatheredNd);
 X2IR_NN(scatter_elements).From("scatter", Scattered).From("scatterAlongAxis", ScatteredAlongAxis);
 X2IR_NN(scatter_nd).From("scatterND", ScatteredNd);
-X2IR_NN(slice)
-    .From("sliceStatic", SliceStatic)
-    .From("sliceDynamic", SliceDynamic)
-    .From("sliceBySize", SliceBySize);
 X2IR_NN(non_zero).From("whereNonZero", Places);
-X2IR_NN(one_hot).From("oneHot", OneHot);
+X2IR_NN(gather).From("embedding", Embedding).From("embeddingND", EmbeddingNd);
+X2IR_NN(top_k).From("topK", TopK).From("argSort", ArgSort);
 
 }  // namespace x2ir

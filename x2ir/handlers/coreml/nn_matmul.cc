@@ -27,26 +27,6 @@ Expr InnerProduct(NnArgs& a) {
   return ReshapeTo(y, sizes);
 }
 
-// Rows of a table whose columns the weights are.
-Expr Looked(NnArgs& a, int64_t count, int64_t size, const Expr& places) {
-  const bool biased = a.Flag("hasBias");
-  const Expr table = SwapLast(a.NeedWeights("weights", {size, count}));
-  const Expr y = Gather(table, places.To(DType::kInt64), 0);
-  return biased ? y + a.NeedWeights("bias", {size}) : y;
-}
-Expr Embedding(NnArgs& a) {
-  const int64_t count = a.Int("inputDim"), size = a.Int("outputChannels");
-  const Expr x = a.X();
-  const int64_t rank = x.rank();
-  a.Require(rank == 4 || rank == 5, StrCat("rank ", rank));
-  const Expr places = Squeeze(x, {rank - 3, rank - 2, rank - 1});
-  return Unsqueeze(Looked(a, count, size, places), {-2, -1});
-}
-Expr EmbeddingNd(NnArgs& a) {
-  const int64_t count = a.Int("vocabSize"), size = a.Int("embeddingSize");
-  return Looked(a, count, size, Squeeze(a.X(), {-1}));
-}
-
 Expr BatchedMatmul(NnArgs& a) {
   const bool ta = a.Flag("transposeA"), tb = a.Flag("transposeB"), biased = a.Flag("hasBias");
   const int64_t rows = a.Int("weightMatrixFirstDimension"),
@@ -77,114 +57,11 @@ Expr Dot(NnArgs& a) {
   return product / Sqrt(Sum(Square(x), -3, true) * Sum(Square(y), -3, true));
 }
 
-// --- Reductions
-// -----------------------------------------------------------------------------------
-
-Expr ReducedImage(NnArgs& a) {
-  const std::string mode = a.Enum("mode", "SUM"), axis = a.Enum("axis", "CHW");
-  const double epsilon = a.Number("epsilon", 1e-6);
-  const Expr x = a.X();
-  std::vector<int64_t> axes = {-3, -2, -1};
-  if (axis == "HW") axes = {-2, -1};
-  if (axis == "C") axes = {-3};
-  if (axis == "H") axes = {-2};
-  if (axis == "W") axes = {-1};
-  a.Require(axes.size() != 3 || axis == "CHW", StrCat("axis ", axis));
-  if (mode == "LOGSUM") return Reduce(Log(x + epsilon), "reduce_sum", axes, true);
-  if (mode == "ARGMAX") {
-    a.Require(axes.size() == 1, "the place of the greatest of several axes");
-    return AsNumber(x.Op("arg_max", {}, {{"axis", axes[0]}, {"keepdims", 1}}));
-  }
-  static constexpr std::pair<std::string_view, std::string_view> kModes[] = {
-      {"SUM", "reduce_sum"},
-      {"AVG", "reduce_mean"},
-      {"PROD", "reduce_prod"},
-      {"L1", "reduce_l1"},
-      {"SUMSQUARE", "reduce_sum_square"},
-      {"L2", "reduce_l2"},
-      {"MAX", "reduce_max"},
-      {"MIN", "reduce_min"}};
-  for (const auto& [core, ours] : kModes) {
-    if (core == mode) return Reduce(x, ours, axes, true);
-  }
-  a.Require(false, StrCat("mode ", mode));
-  return x;
-}
-
-auto Reduced(Symbol op) {
-  return [op](NnArgs& a) {
-    std::vector<int64_t> axes = a.List("axes");
-    const bool keep = a.Flag("keepDims"), all = a.Flag("reduceAll");
-    a.Require(all || !axes.empty(), "a reduction of no axes");
-    const Expr x = a.X();
-    if (all) axes = AllAxes(x);
-    return AtLeastOneAxis(Reduce(x, op, axes, keep));
-  };
-}
-
-auto PlaceOf(Symbol op) {
-  return [op](NnArgs& a) {
-    const Expr x = a.X();
-    const int64_t axis = a.Int("axis"), keep = a.Flag("removeDim") && x.rank() > 1 ? 0 : 1;
-    return AsNumber(x.Op(op, {}, {{"axis", axis}, {"keepdims", keep}}));
-  };
-}
-
-absl::StatusOr<Values> TopK(NnArgs& a) {
-  const int64_t axis = a.Int("axis");
-  int64_t k = a.Int("K");
-  const bool least = a.Flag("useBottomK");
-  if (a.count() > 1) {
-    X2IR_ASSIGN_OR_RETURN(const auto given, a.Known(1, "k"));
-    a.Require(given.size() == 1, "several numbers");
-    k = given[0];
-  }
-  a.Require(k > 0, StrCat("the first ", k));
-  const Values both =
-      a.b().Ops("top_k", {a.X(), a.b().Ints({k})},
-                {{"axis", axis}, {"largest", least ? 0 : 1}, {"sorted", 1}}, {true, a.wants(1)});
-  return Values{both[0], both[1] ? a.Cast(both[1], DType::kFloat32).value() : nullptr};
-}
-
-Expr ArgSort(NnArgs& a) {
-  const int64_t axis = a.Int("axis");
-  return AsNumber(Sort(a.X(), axis, a.Flag("descending")).indices);
-}
-
-absl::StatusOr<Value*> CumulativeSum(NnArgs& a) {
-  int64_t axis = a.Int("axis");
-  const bool exclusive = a.Flag("excludeFinalSum"), reverse = a.Flag("reverse");
-  if (a.count() > 1) {
-    X2IR_ASSIGN_OR_RETURN(const auto given, a.Known(1, "axis"));
-    a.Require(given.size() == 1, "several axes");
-    axis = given[0];
-  }
-  return a.X()
-      .Op("cum_sum", {a.b().Int(axis)},
-          {{"exclusive", exclusive ? 1 : 0}, {"reverse", reverse ? 1 : 0}})
-      .value();
-}
-
 }  // namespace
 
 X2IR_NN(matmul)
     .From("innerProduct", InnerProduct)
     .From("batchedMatmul", BatchedMatmul)
     .From("dot", Dot);
-X2IR_NN(gather).From("embedding", Embedding).From("embeddingND", EmbeddingNd);
-X2IR_NN(reduce_l1).From("reduceL1", Reduced("reduce_l1"));
-X2IR_NN(reduce_l2).From("reduceL2", Reduced("reduce_l2"));
-X2IR_NN(reduce_max).From("reduceMax", Reduced("reduce_max"));
-X2IR_NN(reduce_min).From("reduceMin", Reduced("reduce_min"));
-X2IR_NN(reduce_sum).From("reduceSum", Reduced("reduce_sum")).From("reduce", ReducedImage);
-X2IR_NN(reduce_prod).From("reduceProd", Reduced("reduce_prod"));
-X2IR_NN(reduce_mean).From("reduceMean", Reduced("reduce_mean"));
-X2IR_NN(reduce_log_sum).From("reduceLogSum", Reduced("reduce_log_sum"));
-X2IR_NN(reduce_log_sum_exp).From("reduceLogSumExp", Reduced("reduce_log_sum_exp"));
-X2IR_NN(reduce_sum_square).From("reduceSumSquare", Reduced("reduce_sum_square"));
-X2IR_NN(arg_max).From("argMax", PlaceOf("arg_max"));
-X2IR_NN(arg_min).From("argMin", PlaceOf("arg_min"));
-X2IR_NN(top_k).From("topK", TopK).From("argSort", ArgSort);
-X2IR_NN(cum_sum).From("cumSum", CumulativeSum);
 
 }  // namespace x2ir

@@ -1,18 +1,15 @@
 // Layers of networks that move elements: shapes, orders, parts and wholes.
-#include <algorithm>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/handlers/coreml/classes.h"
+#include "x2ir/handlers/coreml/indexing.h"
 #include "x2ir/handlers/coreml/layout.h"
 #include "x2ir/handlers/coreml/nn.h"
+#include "x2ir/handlers/coreml/windows.h"
 
 namespace x2ir {
 namespace {
-
-// --- Of networks whose tensors are [sequence, batch, channels, height, width]
-// ----------------------
 
 // The last three axes under other sizes; with four sizes the sequence too.
 Expr ReshapedImage(NnArgs& a) {
@@ -76,6 +73,7 @@ Values InEqualParts(NnArgs& a, int64_t axis, int64_t count) {
   return a.b().Ops("split", {a.X(), nullptr}, {{"axis", axis}, {"num_outputs", count}},
                    a.num_outputs());
 }
+
 Values SplitImages(NnArgs& a) { return InEqualParts(a, -3, a.Int("nOutputs")); }
 
 Expr Repeated(NnArgs& a) {
@@ -104,9 +102,6 @@ Expr SlicedImage(NnArgs& a) {
   return Slice(a.X(), at, begin, end, Size(stride));
 }
 
-// --- Of any tensors
-// -------------------------------------------------------------------------------
-
 Expr Transposed(NnArgs& a) { return Transpose(a.X(), a.List("axes")); }
 
 Expr ReversedAxes(NnArgs& a) {
@@ -120,14 +115,6 @@ Expr ReversedAxes(NnArgs& a) {
   return Reversed(x, axes);
 }
 
-Expr ReversedSequence(NnArgs& a) {
-  const Expr x = a.X();
-  const int64_t rank = x.rank();
-  const int64_t batch = a.AxisOf(a.Int("batchAxis"), rank),
-                time = a.AxisOf(a.Int("sequenceAxis"), rank);
-  return x.Op("reverse_sequence", {a.Whole(1)}, {{"time_axis", time}, {"batch_axis", batch}});
-}
-
 Values SplitNd(NnArgs& a) {
   const std::vector<int64_t> sizes = a.List("splitSizes");
   const int64_t axis = a.Int("axis"), count = a.Int("numSplits");
@@ -135,10 +122,12 @@ Values SplitNd(NnArgs& a) {
   a.Require(sizes.size() == a.num_outputs(), "another number of results");
   return a.b().Ops("split", {a.X(), a.b().Ints(sizes)}, {{"axis", axis}}, a.num_outputs());
 }
+
 Expr ConcatNd(NnArgs& a) {
   const int64_t axis = a.Int("axis");
   return a.Flag("interleave") ? Interleaved(a, a.all(), axis) : Concat(a.b(), a.all(), axis);
 }
+
 Expr StackNd(NnArgs& a) { return Stack(a.b(), a.all(), a.Int("axis")); }
 
 // Of fewer axes: the last ones.
@@ -167,6 +156,7 @@ Expr Squeezed(NnArgs& a) {
   if (rest.empty()) rest = {1};
   return Reshape(x, rest);
 }
+
 Expr Expanded(NnArgs& a) { return Unsqueeze(a.X(), a.List("axes")); }
 
 Expr FlattenedTo2d(NnArgs& a) {
@@ -182,6 +172,7 @@ Expr FlattenedTo2d(NnArgs& a) {
 Expr ReshapedLike(NnArgs& a) { return ReshapeTo(a.X(), ShapeOf(a.X(1)).value()); }
 Expr ReshapedStatic(NnArgs& a) { return Reshape(a.X(), a.List("targetShape")); }
 Expr ReshapedDynamic(NnArgs& a) { return a.X().Op("reshape", {a.Whole(1)}, {{"allowzero", 1}}); }
+
 // 0 is the size that is there.
 Expr ReshapedInRank(NnArgs& a) {
   const Expr x = a.X();
@@ -211,23 +202,14 @@ Expr Band(NnArgs& a) {
   const int64_t lower = a.Int("numLower"), upper = a.Int("numUpper");
   return BandPart(a.X(), lower, upper);
 }
+
 Expr Lower(NnArgs& a) { return a.X().Op("trilu", {a.b().Int(a.Int("k"))}, {{"upper", 0}}); }
 Expr Upper(NnArgs& a) { return a.X().Op("trilu", {a.b().Int(a.Int("k"))}, {{"upper", 1}}); }
-
-// --- Made of nothing
-// ------------------------------------------------------------------------------
-
-Expr LoadedImage(NnArgs& a) {
-  std::vector<int64_t> dims = a.List("shape");
-  a.Require(dims.size() == 3, "a constant of other axes");
-  dims.insert(dims.begin(), 2, 1);
-  return a.NeedWeights("data", dims).Op("identity");
-}
-Expr Loaded(NnArgs& a) { return a.NeedWeights("data", a.List("shape", {1})).Op("identity"); }
 
 Expr Filling(NnArgs& a, Value* shape) {
   return Expand(NumbersAs(a.b(), DType::kFloat32, {}, {a.Number("value")}), shape);
 }
+
 Expr FilledLike(NnArgs& a) { return Filling(a, ShapeOf(a.X())); }
 Expr FilledStatic(NnArgs& a) { return Filling(a, a.b().Ints(a.List("targetShape"))); }
 Expr FilledDynamic(NnArgs& a) { return Filling(a, a.Whole(0)); }
@@ -239,59 +221,108 @@ Expr Range(const Expr& end, const Expr& start, const Expr& step) {
   const auto number = [](const Expr& x) { return Reshape(x, {}); };
   return number(start).Op("range", {number(end), number(step)});
 }
+
 Expr NumberOf(NnArgs& a, Symbol name, double fallback) {
   return NumbersAs(a.b(), DType::kFloat32, {1}, {a.Number(name, fallback)});
 }
+
 Expr RangeStatic(NnArgs& a) {
   const Expr end = NumberOf(a, "endValue", 0), start = NumberOf(a, "startValue", 0),
              step = NumberOf(a, "stepSizeValue", 1);
   return Range(end, start, step);
 }
+
 Expr RangeDynamic(NnArgs& a) {
   const Expr start = NumberOf(a, "startValue", 0), step = NumberOf(a, "stepSizeValue", 1);
   return Range(a.X(0), a.count() > 1 ? a.X(1) : start, a.count() > 2 ? a.X(2) : step);
 }
 
-// Like an operand, of a static shape, or of the shape that the operand is.
-using RandomFn = Expr (*)(NnArgs& a, Value* shape);
-template <RandomFn fn>
-Expr RandomLike(NnArgs& a) {
-  return fn(a, ShapeOf(a.X()));
-}
-template <RandomFn fn>
-Expr RandomStatic(NnArgs& a) {
-  return fn(a, a.b().Ints(a.List("outputShape")));
-}
-template <RandomFn fn>
-Expr RandomDynamic(NnArgs& a) {
-  return fn(a, a.Whole(0));
-}
-AttributeMap Seeded(NnArgs& a, AttributeMap attrs) {
-  const int64_t seed = a.Int("seed");
-  if (seed >= 0) attrs.Set("seed", static_cast<float>(seed));
-  return attrs;
-}
-Expr Normal(NnArgs& a, Value* shape) {
-  return a.Op("random_normal", {shape},
-              Seeded(a, {{"mean", static_cast<float>(a.Number("mean"))},
-                         {"scale", static_cast<float>(a.Number("stdDev"))}}));
-}
-Expr Uniform(NnArgs& a, Value* shape) {
-  return a.Op("random_uniform", {shape},
-              Seeded(a, {{"low", static_cast<float>(a.Number("minVal"))},
-                         {"high", static_cast<float>(a.Number("maxVal"))}}));
-}
-Expr Bernoulli(NnArgs& a, Value* shape) {
-  const Expr chance = NumbersAs(a.b(), DType::kFloat32, {}, {a.Number("prob")});
-  return Expand(chance, shape).Op("bernoulli", {}, Seeded(a, {}));
+Expr SliceStatic(NnArgs& a) {
+  const std::vector<int64_t> begin = a.List("beginIds"), end = a.List("endIds"),
+                             strides = a.List("strides"), begin_mask = a.List("beginMasks"),
+                             end_mask = a.List("endMasks"), squeeze = a.List("squeezeMasks");
+  return AtLeastOneAxis(SlicedByIndex(a, a.X(), Ints(a.b(), begin), Ints(a.b(), end), strides,
+                                      begin_mask, end_mask, squeeze));
 }
 
-// Of probabilities or their logarithms, which a temperature divides.
-Expr Categorical(NnArgs& a) {
-  const int64_t count = a.Int("numSamples", 1), seed = a.Int("seed");
-  const double epsilon = a.Number("eps", 1e-10), temperature = a.Number("temperature", 1);
-  const Expr logits = a.Flag("isLogits") ? a.X() : Log(a.X() + epsilon);
-  return DrawnClasses(a, Scaled(logits, 1 / temperature), count, seed);
+// Begin, end, strides and masks may be operands, in this order.
+absl::StatusOr<Value*> SliceDynamic(NnArgs& a) {
+  const std::vector<int64_t> ends = a.List("endIds");
+  const Expr end = a.count() > 2 ? a.Whole(2) : Ints(a.b(), ends);
+  std::vector<int64_t> lists[4] = {a.List("strides"), a.List("beginMasks"), a.List("endMasks"),
+                                   a.List("squeezeMasks")};
+  for (size_t i = 3; i < a.count() && i < 7; ++i) {
+    X2IR_ASSIGN_OR_RETURN(lists[i - 3], a.Known(i, "stride or mask"));
+  }
+  return AtLeastOneAxis(
+             SlicedByIndex(a, a.X(), a.Whole(1), end, lists[0], lists[1], lists[2], lists[3]))
+      .value();
+}
+
+// As many elements from the begin on that the operand says.
+Expr SliceBySize(NnArgs& a) {
+  const int64_t size = a.Int("size"), axis = a.Int("axis");
+  const Expr begin = Reshape(a.Whole(1), {1});
+  return Slice(a.X(), axis, Size(begin), Plus(a.b(), Size(begin), size));
+}
+
+absl::StatusOr<Value*> OneHot(NnArgs& a) {
+  int64_t size = a.Int("oneHotVectorSize");
+  const int64_t axis = a.Int("axis");
+  const double on = a.Number("onValue"), off = a.Number("offValue");
+  if (a.count() > 1) {
+    X2IR_ASSIGN_OR_RETURN(const auto given, a.Known(1, "size"));
+    a.Require(given.size() == 1, "several sizes");
+    size = given[0];
+  }
+  const Expr values = NumbersAs(a.b(), DType::kFloat32, {2}, {off, on});
+  return a.Op("one_hot", {a.Whole(0), a.b().Int(size), values}, {{"axis", axis}}).value();
+}
+
+Expr Cropped(NnArgs& a) {
+  const Expr x = a.X();
+  if (a.count() == 1) {
+    a.Given("cropAmounts");
+    const std::vector<int64_t> borders = BordersOf(a, "cropAmounts");
+    a.Ignore("offset");
+    Expr y = x;
+    for (const int64_t axis : {-2, -1}) {
+      const auto at = static_cast<size_t>(2 * (axis + 2));
+      const Size end = borders[at + 1] == 0 ? Size(kToEnd) : Size(-borders[at + 1]);
+      y = Slice(y, axis, borders[at], end);
+    }
+    return y;
+  }
+  const std::vector<int64_t> offset = a.List("offset", {0, 0});
+  a.Given("cropAmounts");
+  BordersOf(a, "cropAmounts");
+  a.Require(offset.size() == 2, "offsets of other axes");
+  Expr y = x;
+  for (const int64_t axis : {-2, -1}) {
+    const int64_t begin = offset[static_cast<size_t>(axis + 2)];
+    y = Slice(y, axis, begin, Plus(a.b(), begin, SizeAt(a.X(1), axis)));
+  }
+  return y;
+}
+
+Expr Padded(NnArgs& a) {
+  std::string mode;
+  double value = 0;
+  if (a.Given("reflection")) mode = "reflect";
+  if (a.Given("replication")) mode = "edge";
+  if (a.Given("constant")) {
+    mode = "constant";
+    value = a.Number("constant.value");
+  }
+  a.Require(!mode.empty(), "padding of another kind");
+  a.Given("paddingAmounts");
+  const std::vector<int64_t> borders = BordersOf(a, "paddingAmounts");
+  return OnImages(a, a.X(), [&](const Expr& x) {
+    return x.Op(
+        "pad",
+        {a.b().Ints({0, 0, borders[0], borders[2], 0, 0, borders[1], borders[3]}), x.Number(value)},
+        {{"mode", mode}});
+  });
 }
 
 }  // namespace
@@ -310,17 +341,15 @@ X2IR_NN(split).From("split", SplitImages).From("splitND", SplitNd);
 X2IR_NN(tile).From("sequenceRepeat", Repeated).From("tile", Tiled);
 X2IR_NN(space_to_depth).From("reorganizeData", Reorganized);
 X2IR_NN(slice).From("slice", SlicedImage).From("reverse", ReversedAxes);
-X2IR_NN(reverse_sequence).From("reverseSeq", ReversedSequence);
 X2IR_NN(squeeze).From("squeeze", Squeezed);
 X2IR_NN(unsqueeze).From("expandDims", Expanded);
 X2IR_NN(shape).From("getShape", ShapeNumbers);
 X2IR_NN(pad).From("constantPad", PaddedNd);
-X2IR_NN(gather).From("slidingWindows", Windows);
+X2IR_NN(slice).From("slidingWindows", Windows);
 X2IR_NN(trilu)
     .From("matrixBandPart", Band)
     .From("lowerTriangular", Lower)
     .From("upperTriangular", Upper);
-X2IR_NN(identity).From("loadConstant", LoadedImage).From("loadConstantND", Loaded);
 X2IR_NN(expand)
     .From("fillLike", FilledLike)
     .From("fillStatic", FilledStatic)
@@ -329,18 +358,12 @@ X2IR_NN(expand)
     .From("broadcastToStatic", SpreadStatic)
     .From("broadcastToDynamic", SpreadDynamic);
 X2IR_NN(range).From("rangeStatic", RangeStatic).From("rangeDynamic", RangeDynamic);
-X2IR_NN(random_normal)
-    .From("randomNormalLike", RandomLike<Normal>)
-    .From("randomNormalStatic", RandomStatic<Normal>)
-    .From("randomNormalDynamic", RandomDynamic<Normal>);
-X2IR_NN(random_uniform)
-    .From("randomUniformLike", RandomLike<Uniform>)
-    .From("randomUniformStatic", RandomStatic<Uniform>)
-    .From("randomUniformDynamic", RandomDynamic<Uniform>);
-X2IR_NN(multinomial).From("categoricalDistribution", Categorical);
-X2IR_NN(bernoulli)
-    .From("randomBernoulliLike", RandomLike<Bernoulli>)
-    .From("randomBernoulliStatic", RandomStatic<Bernoulli>)
-    .From("randomBernoulliDynamic", RandomDynamic<Bernoulli>);
+X2IR_NN(slice)
+    .From("sliceStatic", SliceStatic)
+    .From("sliceDynamic", SliceDynamic)
+    .From("sliceBySize", SliceBySize);
+X2IR_NN(one_hot).From("oneHot", OneHot);
+X2IR_NN(slice).From("crop", Cropped);
+X2IR_NN(pad).From("padding", Padded);
 
 }  // namespace x2ir

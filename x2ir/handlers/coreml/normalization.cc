@@ -154,6 +154,15 @@ absl::StatusOr<Value*> ToLayerNorm(MilWriter& w) {
                {{"axes", axes}, {"epsilon", w.Float("epsilon")}});
 }
 
+absl::StatusOr<Value*> ToLpNormalization(MilWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const int64_t p = w.Int("p");
+  if (p != 1 && p != 2) return CannotExpress("norm ", p);
+  const Expr x = w.X(), norm = Reduce(x, p == 1 ? "reduce_l1" : "reduce_l2", {axis}, true);
+  const Expr none = norm.Op("equal", {norm.Number(0)});
+  return Where(none, 0, x / Where(none, 1, norm)).value();
+}
+
 }  // namespace
 
 X2IR_MIL(batch_normalization).To("batch_norm", ToBatchNorm).From("batch_norm", MilBatchNorm);
@@ -162,6 +171,7 @@ X2IR_MIL(instance_normalization)
     .From("instance_norm", MilInstanceNorm);
 X2IR_MIL(layer_normalization).To("layer_norm", ToLayerNorm).From("layer_norm", MilLayerNorm);
 X2IR_MIL(lrn).Is("local_response_norm", Renamed("bias", "k"), Fixed("layout", "channels_first"));
-X2IR_MIL(reduce_l2).From("l2_norm", MilL2Norm);
+X2IR_MIL(lp_normalization).From("l2_norm", MilL2Norm);
+X2IR_MIL(lp_normalization).To("real_div", ToLpNormalization);
 
 }  // namespace x2ir

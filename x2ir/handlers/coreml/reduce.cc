@@ -1,9 +1,9 @@
 // MIL: reductions, orders, sums along an axis, both ways.
-#include <numeric>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/coreml/coreml.h"
+#include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -22,6 +22,7 @@ Value* MilArg(MilArgs& a, std::string_view op) {
   const int64_t axis = a.Int("axis"), keep = a.Int("keep_dims");
   return a.Cast(a.Op(op, {a.X()}, {{"axis", axis}, {"keepdims", keep}}), type);
 }
+
 Value* MilArgMax(MilArgs& a) { return MilArg(a, "arg_max"); }
 Value* MilArgMin(MilArgs& a) { return MilArg(a, "arg_min"); }
 
@@ -89,6 +90,17 @@ absl::StatusOr<Values> ToTopK(MilWriter& w) {
   return made;
 }
 
+Expr MilReverseSequence(MilArgs& a) {
+  const int64_t time = a.Int("seq_axis"), batch = a.Int("batch_axis");
+  return a.X().Op("reverse_sequence", {a.AsInt64(a.X("lengths"))},
+                  {{"time_axis", time}, {"batch_axis", batch}});
+}
+
+Value* ToReverseSequence(MilWriter& w) {
+  return w.Mil("reverse_sequence", {w.in(0), w.in(1)},
+               {{"seq_axis", w.Int("time_axis")}, {"batch_axis", w.Int("batch_axis")}});
+}
+
 }  // namespace
 
 #define X2IR_MIL_REDUCTION(ir, mil)                                        \
@@ -96,6 +108,7 @@ absl::StatusOr<Values> ToTopK(MilWriter& w) {
       .To(#mil, ToReduce(#mil))                                            \
       .From(#mil, OperandAsAttr("axes"), Renamed("keepdims", "keep_dims"), \
             Fixed("noop_with_empty_axes", 0))
+
 X2IR_MIL_REDUCTION(reduce_l1, reduce_l1_norm);
 X2IR_MIL_REDUCTION(reduce_l2, reduce_l2_norm);
 X2IR_MIL_REDUCTION(reduce_log_sum, reduce_log_sum);
@@ -106,10 +119,13 @@ X2IR_MIL_REDUCTION(reduce_min, reduce_min);
 X2IR_MIL_REDUCTION(reduce_prod, reduce_prod);
 X2IR_MIL_REDUCTION(reduce_sum, reduce_sum);
 X2IR_MIL_REDUCTION(reduce_sum_square, reduce_sum_square);
-#undef X2IR_MIL_REDUCTION
 X2IR_MIL(arg_max).To("reduce_argmax", ToArg("reduce_argmax")).From("reduce_argmax", MilArgMax);
 X2IR_MIL(arg_min).To("reduce_argmin", ToArg("reduce_argmin")).From("reduce_argmin", MilArgMin);
 X2IR_MIL(cum_sum).Is("cumsum", OperandAsAttr("axis"));
 X2IR_MIL(top_k).To("topk", ToTopK).From("topk", MilTopK).From("argsort", MilArgSort);
+X2IR_MIL(reverse_sequence)
+    .To("reverse_sequence", ToReverseSequence)
+    .From("reverse_sequence", MilReverseSequence);
+#undef X2IR_MIL_REDUCTION
 
 }  // namespace x2ir

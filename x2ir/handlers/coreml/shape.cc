@@ -1,20 +1,21 @@
 // MIL: shapes, order of axes, parts and wholes, both ways.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/coreml/coreml.h"
+#include "x2ir/handlers/coreml/indexing.h"
 #include "x2ir/handlers/coreml/layout.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/resize.h"
 
 namespace x2ir {
 namespace {
-
-// --- Read ---------------------------------------------------------------------------------------
 
 Expr MilReshape(MilArgs& a) { return a.X().Op("reshape", {a.AsInt64(a.X("shape"))}); }
 
@@ -51,14 +52,7 @@ Expr MilReverse(MilArgs& a) {
   return Reversed(x, axes);
 }
 
-Expr MilReverseSequence(MilArgs& a) {
-  const int64_t time = a.Int("seq_axis"), batch = a.Int("batch_axis");
-  return a.X().Op("reverse_sequence", {a.AsInt64(a.X("lengths"))},
-                  {{"time_axis", time}, {"batch_axis", batch}});
-}
-
 Expr MilShape(MilArgs& a) { return ShapeOf(a.X()).To(DType::kInt32); }
-
 Expr MilTile(MilArgs& a) { return a.X().Op("tile", {a.AsInt64(a.X("reps"))}); }
 
 Expr MilConcat(MilArgs& a) {
@@ -68,6 +62,7 @@ Expr MilConcat(MilArgs& a) {
   a.Require(!parts.empty(), "no operands");
   return interleave ? Interleaved(a, parts, axis) : Concat(a.b(), parts, axis);
 }
+
 Expr MilStack(MilArgs& a) {
   const std::vector<Value*> parts = a.inputs();
   a.Require(!parts.empty(), "no operands");
@@ -146,6 +141,7 @@ Expr MilFill(MilArgs& a) {
   const Expr number = a.Scalar("value", tensor ? tensor->dtype() : DType::kFloat32, 0);
   return Expand(number, a.AsInt64(a.X("shape")));
 }
+
 Expr MilFillLike(MilArgs& a) {
   const Attribute* value = a.attrs().Find("value");
   const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
@@ -174,10 +170,9 @@ Expr ByBlocks(MilArgs& a, std::string_view op, Symbol amounts) {
   const Values y = AsTf(a, op, {x, a.b().Ints(block), table});
   return MoveAxis({a, y[0]}, 3, 1);
 }
+
 Expr MilSpaceToBatch(MilArgs& a) { return ByBlocks(a, "SpaceToBatchND", "paddings"); }
 Expr MilBatchToSpace(MilArgs& a) { return ByBlocks(a, "BatchToSpaceND", "crops"); }
-
-// --- Written ------------------------------------------------------------------------------------
 
 absl::StatusOr<Value*> ToReshape(MilWriter& w) {
   if (w.dtype() == DType::kString) return CannotExpress("strings in another shape");
@@ -336,6 +331,7 @@ absl::StatusOr<Value*> ToShape(MilWriter& w) {
   if (from == 0 && to == rank) return all;
   return w.Op("slice", {all, w.Ints({from}), w.Ints({std::max(from, to)}), w.Ints({0})});
 }
+
 Value* ToSize(MilWriter& w) {
   return w.Op("reduce_prod", {w.Op("shape", {w.in(0)}), w.Ints({0})}, {{"keepdims", 0}});
 }
@@ -425,9 +421,99 @@ absl::StatusOr<Value*> ToDepthToSpace(MilWriter& w) {
   return w.Mil("depth_to_space", {w.in(0)}, {{"block_size", w.Int("blocksize")}});
 }
 
-Value* ToReverseSequence(MilWriter& w) {
-  return w.Mil("reverse_sequence", {w.in(0), w.in(1)},
-               {{"seq_axis", w.Int("time_axis")}, {"batch_axis", w.Int("batch_axis")}});
+Expr MilSliceByIndex(MilArgs& a) {
+  const std::vector<int64_t> stride = a.List("stride"), begin_mask = a.List("begin_mask"),
+                             end_mask = a.List("end_mask"), squeeze = a.List("squeeze_mask");
+  return SlicedByIndex(a, a.X(), a.X("begin"), a.X("end"), stride, begin_mask, end_mask, squeeze);
+}
+
+Value* MilSliceBySize(MilArgs& a) {
+  return AsTf(a, "Slice", {a.X(), a.AsInt64(a.X("begin")), a.AsInt64(a.X("size"))})[0];
+}
+
+Expr MilOneHot(MilArgs& a) {
+  const int64_t axis = a.Int("axis");
+  const Attribute* on = a.attrs().Find("on_value");
+  const Tensor* value = on ? on->get<Tensor>() : nullptr;
+  const DType type = value ? value->dtype() : DType::kInt32;
+  // Runtimes have it for these two types of values.
+  const DType wide = IsFloating(type) ? DType::kFloat32 : DType::kInt64;
+  const Expr off = a.Scalar("off_value", type, 0), lit = a.Scalar("on_value", type, 1);
+  const Expr values = Concat(a.b(), {AtLeast1d(off.To(wide)), AtLeast1d(lit.To(wide))}, 0);
+  return a
+      .Op("one_hot", {a.AsInt64(a.X("indices")), a.AsInt64(a.X("one_hot_vector_size")), values},
+          {{"axis", axis}})
+      .To(type);
+}
+
+// What MIL makes of an index outside of 0 .. depth - 1 is not said: each place asks whether it is
+// meant.
+absl::StatusOr<Value*> OneHotByQuestion(MilWriter& w, Value* index, double depth) {
+  const Shape* shape = index->shape();
+  constexpr double kMost = 1 << 24;
+  if (!shape || depth < 1 || depth > kMost) return CannotExpress("indices of unknown rank");
+  const auto size = static_cast<int64_t>(depth);
+  int64_t axis = w.Int("axis");
+  if (axis < 0) axis += shape->rank() + 1;
+  std::vector<int64_t> dims(static_cast<size_t>(shape->rank() + 1), 1);
+  dims[static_cast<size_t>(axis)] = size;
+  std::vector<double> places;
+  for (int64_t i = 0; i < size; ++i) places.push_back(static_cast<double>(i));
+  const Expr all = NumbersAs(w.b(), DType::kInt64, std::move(dims), places);
+  const Expr meant = Unsqueeze({w.b(), w.FromTheFront(index, w.b().Int(size))}, {axis});
+  return Where(meant.Op("equal", {all}), Gather(w.X(2), w.b().Int(1), 0),
+               Gather(w.X(2), w.b().Int(0), 0))
+      .value();
+}
+
+absl::StatusOr<Value*> ToOneHot(MilWriter& w) {
+  const auto depth = MilWriter::NumberOf(w.in(1));
+  const auto values = KnownTensor(*w.in(2));
+  if (!depth) return CannotExpress("a computed size");
+  Value* index = w.in(0);
+  if (!IsInteger(index->dtype())) index = w.Cast(index, DType::kInt64);
+  if (!MilWriter::CountsFromTheFront(*index)) return OneHotByQuestion(w, index, *depth);
+  if (!values || values->num_elements() != 2) {
+    Type type = w.out_type();
+    type.set_dtype(DType::kInt32);
+    Value* hot = w.Mil("one_hot", {index, w.Int32(static_cast<int64_t>(*depth))},
+                       {{"axis", w.Int("axis")},
+                        {"on_value", Tensor::Scalar<int32_t>(1)},
+                        {"off_value", Tensor::Scalar<int32_t>(0)}},
+                       std::move(type));
+    return Where({w.b(), w.Cast(hot, DType::kBool)}, Gather(w.X(2), w.b().Int(1), 0),
+                 Gather(w.X(2), w.b().Int(0), 0))
+        .value();
+  }
+  const auto number = [&](int64_t i) {
+    return values->dtype() == DType::kBool ? Tensor::Scalar<bool>(values->AsInt(i) != 0)
+                                           : Tensor::ScalarOf(values->dtype(), values->AsDouble(i));
+  };
+  return w.Mil("one_hot", {index, w.Int32(static_cast<int64_t>(*depth))},
+               {{"axis", w.Int("axis")}, {"on_value", number(1)}, {"off_value", number(0)}});
+}
+
+absl::StatusOr<Value*> MilCrop(MilArgs& a) {
+  const Expr x = a.X();
+  const std::vector<int64_t> rows = a.List("crop_height"), columns = a.List("crop_width");
+  const int64_t rank = x.rank();
+  a.Require(rows.size() == 2 && columns.size() == 2 && rank >= 2, "amounts of other axes");
+  const auto cut = [&](const Expr& y, int64_t axis, const std::vector<int64_t>& by) {
+    return Slice(y, axis, by[0], by[1] == 0 ? Size(kToEnd) : Size(-by[1]));
+  };
+  return cut(cut(x, rank - 2, rows), rank - 1, columns).value();
+}
+
+absl::StatusOr<Value*> ToEyeLike(MilWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)));
+  const auto numbers = [&](int64_t count, int64_t from) {
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < count; ++i) all.push_back(from + i);
+    return Ints(w.b(), all);
+  };
+  const Expr rows = Unsqueeze(numbers(dims[0], w.Int("k")), {1}),
+             columns = Unsqueeze(numbers(dims[1], 0), {0});
+  return w.Cast(rows.Op("equal", {columns}), w.out_type().dtype());
 }
 
 }  // namespace
@@ -462,9 +548,10 @@ X2IR_MIL(space_to_depth)
     .Is("space_to_depth", Renamed("blocksize", "block_size"), Fixed("layout", "channels_first"))
     .From("pixel_unshuffle", MilPixelUnshuffle)
     .From("space_to_batch", MilSpaceToBatch);
-X2IR_MIL(reverse_sequence)
-    .To("reverse_sequence", ToReverseSequence)
-    .From("reverse_sequence", MilReverseSequence);
-X2IR_MIL(gather).From("sliding_windows", MilSlidingWindows);
+X2IR_MIL(slice).From("sliding_windows", MilSlidingWindows);
+X2IR_MIL(slice).From("slice_by_index", MilSliceByIndex).From("slice_by_size", MilSliceBySize);
+X2IR_MIL(one_hot).To("one_hot", ToOneHot).From("one_hot", MilOneHot);
+X2IR_MIL(slice).From("crop", MilCrop);
+X2IR_MIL(eye_like).To("equal", ToEyeLike);
 
 }  // namespace x2ir

@@ -1,6 +1,4 @@
 // Functions in models of Keras: reductions, and what is normalized by them.
-#include <cmath>
-#include <limits>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
@@ -25,6 +23,7 @@ Expr Summand(KerasCall& c) {
   if (!c.promotes() || !small) return x;
   return x.To(t == DType::kBool || IsSignedInt(t) ? DType::kInt32 : DType::kUInt32);
 }
+
 Value* FunctionSum(KerasCall& c) { return Reduced(c, Summand(c), "reduce_sum"); }
 Value* FunctionProd(KerasCall& c) { return Reduced(c, Summand(c), "reduce_prod"); }
 Value* FunctionMean(KerasCall& c) { return Reduced(c, c.Floats("x"), "reduce_mean"); }
@@ -47,17 +46,20 @@ Value* FunctionLogSumExp(KerasCall& c) {
   const Expr x = c.Floats("x");
   return Reduced(c, x, "reduce_log_sum_exp");
 }
+
 Value* FunctionEuclidean(KerasCall& c) { return Reduced(c, c.Tensor("x"), "reduce_l2"); }
 
 // The mean of squares of what is left without the mean.
 Expr VarianceOf(const Expr& x, const std::vector<int64_t>& axes, bool keep) {
   return Reduce(Square(x - Reduce(x, "reduce_mean", axes, true)), "reduce_mean", axes, keep);
 }
+
 Expr VarianceOfCall(KerasCall& c) {
   const Expr x = c.Floats("x");
   if (!IsFloating(x.dtype())) c.Fail(Invalid("a variance of ", Name(x.dtype())));
   return VarianceOf(x, c.Axes("axis", x), c.Flag("keepdims"));
 }
+
 Value* FunctionVariance(KerasCall& c) { return VarianceOfCall(c); }
 Value* FunctionStd(KerasCall& c) { return Sqrt(VarianceOfCall(c)); }
 
@@ -94,21 +96,6 @@ Value* FunctionArg(KerasCall& c) {
   if (keep && !axis) y = Unsqueeze(y, CountedFrom(0, rank));
   return y.To(DType::kInt32);
 }
-
-Sorted SortedBy(KerasCall& c) {
-  const Expr x = c.Tensor("x");
-  const std::string direction = c.Text("direction", "ASCENDING");
-  if (direction != "ASCENDING" && direction != "DESCENDING") {
-    c.Fail(Invalid("direction '", direction, "'"));
-  }
-  return Sort(x, c.AxisOf(c.Integer("axis", -1), x.rank()), direction == "DESCENDING");
-}
-// Equal elements keep their order.
-Value* FunctionArgsort(KerasCall& c) {
-  c.Flag("stable");
-  return SortedBy(c).indices.To(DType::kInt32);
-}
-Value* FunctionSort(KerasCall& c) { return SortedBy(c).values; }
 
 Value* FunctionAverage(KerasCall& c) {
   const Expr x = c.Floats("x");
@@ -169,20 +156,6 @@ Value* FunctionNorm(KerasCall& c) {
   return VectorNorm(x, p, over, keep);
 }
 
-template <bool kLog>
-Value* FunctionSoftmax(KerasCall& c) {
-  const Expr x = c.Floats("x");
-  const auto axes = c.Integers("axis");
-  const std::vector<int64_t> over = axes ? c.Axes("axis", x) : std::vector<int64_t>{x.rank() - 1};
-  if (x.rank() < 1) c.Fail(Invalid("a softmax of a number"));
-  if (over.size() == 1) {
-    return x.Op(kLog ? "log_softmax" : "softmax", {}, {{"axis", over[0]}});
-  }
-  const Expr down = x - Reduce(x, "reduce_max", over, true);
-  const Expr sum = Reduce(Exp(down), "reduce_sum", over, true);
-  return kLog ? down - Log(sum) : Exp(down) / sum;
-}
-
 constexpr char kReduction[] =
     "x|input_tensor axis|reduction_indices keepdims|keep_dims initial where";
 
@@ -227,15 +200,6 @@ X2IR_KERAS_FUNCTION(reduce_l2)
     .From("ops.Normalize", "x axis order epsilon", FunctionNormalize);
 X2IR_KERAS_FUNCTION(arg_max).From("ops.Argmax", "x axis keepdims", FunctionArg<true>);
 X2IR_KERAS_FUNCTION(arg_min).From("ops.Argmin", "x axis keepdims", FunctionArg<false>);
-X2IR_KERAS_FUNCTION(top_k)
-    .From("tf.sort ops.Sort", "x|values axis direction", FunctionSort)
-    .From("tf.argsort ops.Argsort", "x|values axis direction stable", FunctionArgsort);
 X2IR_KERAS_FUNCTION(cum_sum).From("ops.Cumsum", "x axis dtype", FunctionCumSum);
-X2IR_KERAS_FUNCTION(softmax).From(
-    "tf.nn.softmax tf.math.softmax tf.compat.v1.nn.softmax ops.Softmax", "x|logits axis|dim",
-    FunctionSoftmax<false>);
-X2IR_KERAS_FUNCTION(log_softmax)
-    .From("tf.nn.log_softmax tf.math.log_softmax tf.compat.v1.nn.log_softmax ops.LogSoftmax",
-          "x|logits axis|dim", FunctionSoftmax<true>);
 
 }  // namespace x2ir

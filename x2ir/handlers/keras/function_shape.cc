@@ -1,8 +1,6 @@
 // Functions in models of Keras: elements in other places, and tensors of other shapes.
 #include <algorithm>
-#include <numeric>
 
-#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/keras/functions.h"
@@ -11,8 +9,6 @@ namespace x2ir {
 namespace {
 
 using keras::Json;
-
-// --- Indexing ------------------------------------------------------------------------------------
 
 // x[key]: a number, a slice, an ellipsis, None for a new axis, or several of them.
 class Subscript {
@@ -109,74 +105,6 @@ Value* FunctionSlice(KerasCall& c) {
   return c.AsTf("Slice", {c.Tensor("x"), c.Sizes("start_indices"), c.Sizes("shape")});
 }
 
-Value* FunctionGather(KerasCall& c) {
-  c.Arg("validate_indices");
-  const Expr x = c.Tensor("params"), index = c.Tensor("indices");
-  const int64_t batch = c.Integer("batch_dims", 0), axis = c.Integer("axis", batch);
-  return c.AsTf("GatherV2", {x, index, Int(c, axis)}, {{"batch_dims", batch}});
-}
-
-Value* FunctionGatherNd(KerasCall& c) {
-  const Expr x = c.Tensor("params"), index = c.Tensor("indices").To(DType::kInt64);
-  return x.Op("gather_nd", {index}, {{"batch_dims", c.Integer("batch_dims", 0)}});
-}
-
-// Of one table, or of the only one of a list.
-Value* FunctionEmbeddingLookup(KerasCall& c) {
-  c.Arg("partition_strategy");
-  c.Arg("validate_indices");
-  return Gather(c.Tensor("params"), c.Tensor("ids").To(DType::kInt64), 0);
-}
-
-// Keras 3: indices count from the end where they are negative; of all elements without an axis.
-Value* FunctionTake(KerasCall& c) {
-  const Expr x = c.Tensor("x"), index = c.Tensor("indices").To(DType::kInt64);
-  if (!c.Given("axis")) return Gather(Flat(x), index, 0);
-  return Gather(x, index, c.AxisOf(c.Integer("axis", 0), x.rank()));
-}
-Value* FunctionTakeAlong(KerasCall& c) {
-  const Expr x = c.Tensor("x"), index = c.Tensor("indices").To(DType::kInt64);
-  if (!c.Given("axis")) return GatherElements(Flat(x), Flat(index), 0);
-  const int64_t rank = x.rank(), axis = c.AxisOf(c.Integer("axis", 0), rank);
-  if (index.rank() != rank) c.Fail(Invalid("indices of rank ", index.rank()));
-  // All other sizes broadcast.
-  std::vector<Size> of_x = AllSizes(x), of_index = AllSizes(index);
-  for (int64_t i = 0; i < rank; ++i) {
-    const auto at = static_cast<size_t>(i);
-    const bool same = of_x[at].number && of_x[at].number == of_index[at].number;
-    c.Require(i == axis || same || DimAt(x, i) == DimAt(index, i), "indices that broadcast");
-  }
-  return GatherElements(x, index, axis);
-}
-
-// The elements whose mask is true; the mask is of the axes from `axis` on.
-Value* FunctionBooleanMask(KerasCall& c) {
-  const Expr x = c.Tensor("x"), mask = c.Tensor("mask");
-  if (mask.dtype() != DType::kBool) c.Fail(Invalid("a mask of ", Name(mask.dtype())));
-  const int64_t rank = x.rank(), of_mask = mask.rank();
-  const int64_t axis = c.AxisOf(c.Integer("axis", 0), rank);
-  if (of_mask < 1 || axis + of_mask > rank) c.Fail(Invalid("a mask of rank ", of_mask));
-  std::vector<Size> sizes = SizesAt(x, 0, axis);
-  sizes.emplace_back(-1);
-  for (const Size& size : SizesAt(x, axis + of_mask, rank)) sizes.push_back(size);
-  const Expr rows = of_mask == 1 ? x : ReshapeTo(x, sizes);
-  return rows.Op("compress", {Flat(mask)}, {{"axis", axis}});
-}
-
-// Where both are left out: the places of what is true.
-Value* FunctionWhere(KerasCall& c) {
-  const Expr test = c.Tensor("condition");
-  if (!c.Given("x") && !c.Given("y")) {
-    c.Require(!c.promotes(), "a choice of nothing");
-    return c.AsTf("Where", {test});
-  }
-  const std::vector<Expr> of = c.Matched({"x", "y"});
-  const Expr yes = test.dtype() == DType::kBool ? test : IsTrue(test);
-  return Select(yes, of[0], of[1]);
-}
-
-// --- Shapes --------------------------------------------------------------------------------------
-
 Value* FunctionTranspose(KerasCall& c) {
   c.Require(!c.Flag("conjugate"), "a conjugate");
   const Expr x = c.Tensor("x");
@@ -228,8 +156,6 @@ Value* FunctionSwapAxes(KerasCall& c) {
 }
 
 Value* FunctionRavel(KerasCall& c) { return Flat(c.Tensor("x")); }
-
-// --- Together and apart --------------------------------------------------------------------------
 
 // Tensors of rank 0 are rows of one; those of rank 1 are rows, or of vstack columns of them.
 template <bool kRows>
@@ -286,32 +212,6 @@ Values FunctionUnstack(KerasCall& c) {
   return c.AllAsTf("Unpack", {x}, {{"num", count}, {"axis", axis}});
 }
 
-// Each element several times; without an axis those of all.
-Value* FunctionRepeat(KerasCall& c) {
-  Expr x = c.Tensor("x");
-  const auto count = c.Integers("repeats");
-  if (!count) c.Fail(Invalid("it does not say how often"));
-  const bool flat = !c.Given("axis");
-  if (flat) x = Flat(x);
-  const int64_t axis = flat ? 0 : c.AxisOf(c.Integer("axis", 0), x.rank());
-  if (count->size() != 1) {
-    std::vector<int64_t> places;
-    for (size_t i = 0; i < count->size(); ++i) {
-      const int64_t times = (*count)[i];
-      if (times < 0 || times > (1 << 24)) c.Fail(Invalid(times, " times"));
-      if (places.size() + static_cast<size_t>(times) > (1 << 24)) c.Fail(Invalid("too many"));
-      places.insert(places.end(), static_cast<size_t>(times), static_cast<int64_t>(i));
-    }
-    return Gather(x, Ints(c, places), axis);
-  }
-  if ((*count)[0] < 0) c.Fail(Invalid((*count)[0], " times"));
-  // [.., n, ..] as [.., n, times, ..].
-  std::vector<Size> sizes = AllSizes(x), wide = sizes;
-  wide.insert(wide.begin() + static_cast<ptrdiff_t>(axis) + 1, Size((*count)[0]));
-  sizes[static_cast<size_t>(axis)] = Times(c, sizes[static_cast<size_t>(axis)], (*count)[0]);
-  return ReshapeTo(Expand(Unsqueeze(x, {axis + 1}), Vector(c, wide)), sizes);
-}
-
 // Keras 3: numbers of the last axes, or of more axes than there are.
 Value* FunctionTile(KerasCall& c) {
   Expr x = c.Tensor("x");
@@ -351,6 +251,7 @@ Value* FunctionFlip(KerasCall& c) {
   const Expr x = c.Tensor("x");
   return c.AsTf("ReverseV2", {x, Ints(c, c.Axes("axis", x))});
 }
+
 // Images [height, width, channels], perhaps several.
 template <int64_t kAxis>
 Value* FunctionFlipImage(KerasCall& c) {
@@ -373,18 +274,6 @@ Value* FunctionTriangle(KerasCall& c) {
   return x.Op("trilu", {c.b().Int(c.Integer("k", 0))}, {{"upper", kUpper}});
 }
 
-// --- Types and constants -------------------------------------------------------------------------
-
-// Floats go to integers towards zero, and to bools as whether they are not zero.
-Expr CastTo(const Expr& x, DType type) {
-  if (type == DType::kBool && x.dtype() != DType::kBool) return IsTrue(x);
-  return x.dtype() == type ? x.Op("identity") : x.To(type);
-}
-Value* FunctionCast(KerasCall& c) {
-  const Expr x = c.Tensor("x");
-  return CastTo(x, c.TypeOf("dtype", x.dtype()));
-}
-
 template <int kNumber>
 Value* FunctionLike(KerasCall& c) {
   const Expr x = c.Tensor("x");
@@ -392,11 +281,13 @@ Value* FunctionLike(KerasCall& c) {
   const Expr value = {c, c.b().Scalar(type, kNumber)};
   return Expand(value, ShapeOf(x));
 }
+
 Value* FunctionFullLike(KerasCall& c) {
   const Expr x = c.Tensor("x");
   const DType type = c.TypeOf("dtype", x.dtype());
   return Expand(c.Tensor("fill_value", type).To(type), ShapeOf(x));
 }
+
 template <int kNumber>
 Value* FunctionFilled(KerasCall& c) {
   const Expr value = {c, c.b().Scalar(c.TypeOf("dtype", DType::kFloat32), kNumber)};
@@ -428,14 +319,6 @@ Value* FunctionOneHot(KerasCall& c) {
   return c.AsTf("OneHot", {index, c.Sizes("depth"), on, off}, {{"axis", c.Integer("axis", -1)}});
 }
 
-// Whether a step is one of the first `lengths`.
-Value* FunctionSequenceMask(KerasCall& c) {
-  const Expr lengths = c.Tensor("lengths").To(DType::kInt64);
-  const Expr count = c.Given("maxlen") ? c.Sizes("maxlen") : Reduce(lengths, "reduce_max", {});
-  const Expr mask = Iota(count) < Unsqueeze(lengths, {-1});
-  return CastTo(mask, c.TypeOf("dtype", DType::kBool));
-}
-
 // The rank is known.
 Value* FunctionNdim(KerasCall& c) {
   return c.b().Scalar(DType::kInt32, static_cast<double>(c.Tensor("x").rank()));
@@ -453,20 +336,6 @@ X2IR_KERAS_FUNCTION(slice)
     .From("ops.Flip", "x axis", FunctionFlip)
     .From("tf.image.flip_left_right", "x|image", FunctionFlipImage<-2>)
     .From("tf.image.flip_up_down", "x|image", FunctionFlipImage<-3>);
-X2IR_KERAS_FUNCTION(gather)
-    .From("tf.gather tf.compat.v1.gather", "params indices validate_indices axis batch_dims",
-          FunctionGather)
-    .From("tf.nn.embedding_lookup tf.compat.v1.nn.embedding_lookup",
-          "params ids partition_strategy validate_indices max_norm", FunctionEmbeddingLookup)
-    .From("ops.Take", "x indices axis", FunctionTake)
-    .From("tf.repeat ops.Repeat", "x|input repeats axis", FunctionRepeat);
-X2IR_KERAS_FUNCTION(gather_nd).From("tf.gather_nd tf.compat.v1.gather_nd",
-                                    "params indices batch_dims", FunctionGatherNd);
-X2IR_KERAS_FUNCTION(gather_elements).From("ops.TakeAlongAxis", "x indices axis", FunctionTakeAlong);
-X2IR_KERAS_FUNCTION(compress).From("tf.boolean_mask tf.compat.v1.boolean_mask",
-                                   "x|tensor mask axis", FunctionBooleanMask);
-X2IR_KERAS_FUNCTION(where).From("tf.where tf.compat.v1.where ops.Where", "condition x|x1 y|x2",
-                                FunctionWhere);
 X2IR_KERAS_FUNCTION(transpose)
     .From("tf.transpose tf.compat.v1.transpose ops.Transpose", "x|a axes|perm conjugate",
           FunctionTranspose)
@@ -489,10 +358,6 @@ X2IR_KERAS_FUNCTION(pad).From("tf.pad tf.compat.v1.pad ops.Pad",
 X2IR_KERAS_FUNCTION(trilu)
     .From("ops.Tril", "x k", FunctionTriangle<false>)
     .From("ops.Triu", "x k", FunctionTriangle<true>);
-X2IR_KERAS_FUNCTION(cast)
-    .From("tf.cast ops.Cast", "x dtype", FunctionCast)
-    .From("tf.convert_to_tensor tf.compat.v1.convert_to_tensor ops.ConvertToTensor",
-          "x|value dtype", FunctionCast);
 X2IR_KERAS_FUNCTION(expand)
     .From("tf.zeros_like tf.compat.v1.zeros_like ops.ZerosLike", "x|input|tensor dtype",
           FunctionLike<0>)
@@ -505,7 +370,6 @@ X2IR_KERAS_FUNCTION(range).From("tf.range", "start limit delta dtype", FunctionR
 X2IR_KERAS_FUNCTION(one_hot).From(
     "tf.one_hot ops.OneHot", "x|indices depth|num_classes on_value off_value axis dtype sparse",
     FunctionOneHot);
-X2IR_KERAS_FUNCTION(less).From("tf.sequence_mask", "lengths maxlen dtype", FunctionSequenceMask);
 X2IR_KERAS_FUNCTION(size).From("ops.Ndim", "x", FunctionNdim);
 
 }  // namespace x2ir

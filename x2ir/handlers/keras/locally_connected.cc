@@ -4,7 +4,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/handlers/keras/activations.h"
+#include "x2ir/handlers/keras/activation.h"
 #include "x2ir/handlers/keras/conv.h"
 #include "x2ir/handlers/keras/keras.h"
 

@@ -4,7 +4,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/formats/keras/json_tree.h"
-#include "x2ir/handlers/keras/activations.h"
+#include "x2ir/handlers/keras/activation.h"
 #include "x2ir/handlers/keras/keras.h"
 #include "x2ir/handlers/keras/scan.h"
 #include "x2ir/handlers/tf/tf.h"

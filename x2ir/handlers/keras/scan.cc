@@ -6,7 +6,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/formats/keras/keras.h"
-#include "x2ir/handlers/keras/activations.h"
+#include "x2ir/handlers/keras/activation.h"
 
 namespace x2ir {
 namespace {

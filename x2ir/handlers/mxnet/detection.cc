@@ -1,13 +1,17 @@
 // MXNet: boxes: those that a detector begins with, and those that are left of its results.
+#include "x2ir/builder/layers/detection.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/anchors.h"
 #include "x2ir/builder/loop.h"
+#include "x2ir/builder/region_cells.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
+#include "x2ir/handlers/nnvm/layers.h"
 
 namespace x2ir {
 namespace {
@@ -16,7 +20,9 @@ namespace {
 struct Sides {
   Expr left, top, right, bottom;
 };
+
 Expr ColumnOf(const Expr& x, int64_t k) { return ElementAt(x, -1, k); }
+
 // By corners, or (center) by middles and sizes.
 Sides SidesOf(const Expr& boxes, int64_t from, bool center) {
   const Expr p = ColumnOf(boxes, from), q = ColumnOf(boxes, from + 1),
@@ -24,7 +30,9 @@ Sides SidesOf(const Expr& boxes, int64_t from, bool center) {
   if (!center) return {p, q, r, s};
   return {p - r / 2, q - s / 2, p + r / 2, q + s / 2};
 }
+
 Expr AreaOf(const Sides& b) { return Max(b.right - b.left, 0.0) * Max(b.bottom - b.top, 0.0); }
+
 // The area of the overlap over that of both together; 0 where there is none.
 Expr OverlapOf(const Sides& b, const Sides& c) {
   const Expr width = Max(Min(b.right, c.right) - Max(b.left, c.left), 0.0);
@@ -107,6 +115,7 @@ Expr Decoded(const Expr& offsets, const Expr& anchors, const std::vector<double>
 Expr OrderOf(const Expr& key) {
   return TopOf(key, ReshapeTo(SizeOf(key, 1), key.builder().Ints({1})), 1).indices;
 }
+
 // Rows [batch, n, width] by places [batch, n].
 Expr RowsAt(const Expr& x, const Expr& places) {
   const Expr index = Expand(Unsqueeze(places, {-1}), ShapeOf(x));
@@ -214,6 +223,7 @@ absl::StatusOr<Value*> BoxIou(SymbolArgs& a) {
   const Expr right = a.in(1);
   return OverlapOf(SidesOf(left, 0, center), SidesOf(right, 0, center)).value();
 }
+
 // Operands: offsets [batch, n, 4], anchors [1, n, 4].
 Value* BoxDecode(SymbolArgs& a) {
   const std::vector<double> v = {a.Number("std0", 1), a.Number("std1", 1), a.Number("std2", 1),
@@ -337,10 +347,46 @@ absl::StatusOr<Values> Proposal(SymbolArgs& a) {
   return Values{Reshape(regions, {-1, 5}), Reshape(Slice(result, -1, Size(4), Size(5)), {-1, 1})};
 }
 
+Value* RoiPooling(SymbolArgs& a) {
+  return a.Op("max_roi_pool", {a.in(0), a.in(1)},
+              {{"pooled_shape", a.TupleOf("pooled_size", 2, 1)},
+               {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}});
+}
+
+// Regions [image, x1, y1, x2, y2]. With channels of positions each cell of the result has channels
+// of its own.
+absl::StatusOr<Value*> RoiAlign(SymbolArgs& a) {
+  const std::vector<int64_t> size = a.TupleOf("pooled_size", 2, 1);
+  const int64_t samples = a.Integer("sample_ratio", -1);
+  const bool spread = a.Flag("position_sensitive", false), aligned = a.Flag("aligned", false);
+  if (size[0] < 1 || size[1] < 1 || size[0] > 4096 || size[1] > 4096) {
+    return Invalid("regions of ", size[0], " x ", size[1]);
+  }
+  const Expr rois = a.in(1);
+  const Expr image = a.AsInt64(Squeeze(Slice(rois, 1, Size(0), Size(1)), {1}));
+  Expr y = AlignedRegions(a.in(0), Slice(rois, 1, Size(1), Size(5)), image,
+                          {size[0], size[1], a.Number("spatial_scale", 1), samples, aligned});
+  if (spread) y = OwnChannels(y, size[0], size[1]);
+  return y.value();
+}
+
+// Channels of positions, means over whole pixels.
+absl::StatusOr<Value*> PsRoiPooling(SymbolArgs& a) {
+  const int64_t cells = a.Integer("pooled_size", 0), group = a.Integer("group_size", 0);
+  const double scale = a.Number("spatial_scale", 1);
+  a.Ignore("output_dim");
+  if (cells < 1 || cells > 4096) return Invalid("regions of ", cells, " cells");
+  a.Require(group == 0 || group == cells, "groups that are not the cells");
+  const Expr x = a.in(0), rois = a.in(1);
+  const auto column = [&](int64_t i) { return Gather(rois, Int(a, i), 1); };
+  const CellBounds rows = RfcnCells(column(2), column(4), scale, cells, SizeOf(x, 2));
+  const CellBounds columns = RfcnCells(column(1), column(3), scale, cells, SizeOf(x, 3));
+  return OwnChannels(CellMeans(x, a.AsInt64(column(0)), rows, columns), cells, cells).value();
+}
+
 }  // namespace
 
 X2IR_MXNET(roi_align).From({"_contrib_Proposal", "_contrib_MultiProposal", "Proposal"}, Proposal);
-
 X2IR_MXNET(non_max_suppression)
     .From({"_contrib_MultiBoxDetection", "MultiBoxDetection", "_npx_multibox_detection"},
           MultiBoxDetection)
@@ -349,5 +395,8 @@ X2IR_MXNET(div).From({"_contrib_box_iou", "_npx_box_iou"}, BoxIou);
 X2IR_MXNET(concat)
     .From({"_contrib_MultiBoxPrior", "MultiBoxPrior", "_npx_multibox_prior"}, MultiBoxPrior)
     .From({"_contrib_box_decode", "_npx_box_decode"}, BoxDecode);
+X2IR_MXNET(max_roi_pool).From({"ROIPooling", "_npx_roi_pooling"}, RoiPooling);
+X2IR_MXNET(roi_align).From({"_contrib_ROIAlign", "_npx_roi_align"}, RoiAlign);
+X2IR_MXNET(roi_align).From("_contrib_PSROIPooling", PsRoiPooling);
 
 }  // namespace x2ir

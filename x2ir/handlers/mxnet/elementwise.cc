@@ -4,8 +4,12 @@
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/builder/special_functions.h"
+#include "x2ir/handlers/mxnet/mxnet.h"
+#include "x2ir/handlers/nnvm/layers.h"
 #include "x2ir/handlers/tf/binary.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -14,13 +18,12 @@ namespace {
 
 using namespace symbol;
 
-// --- Of one operand ------------------------------------------------------------------------------
-
 // The nearest integer; a half goes to the lower one.
 Expr Rint(const Expr& x) {
   const Expr low = Floor(x), high = Ceil(x);
   return Where((x - low) <= (high - x), low, high);
 }
+
 Expr Rsqrt(const Expr& x) { return 1 / Sqrt(x); }
 Expr Rcbrt(const Expr& x) { return 1 / Cbrt(x); }
 Expr Log10(const Expr& x) { return Log(x) * (1 / std::log(10.0)); }
@@ -28,35 +31,41 @@ Expr Log2(const Expr& x) { return Log(x) * (1 / std::log(2.0)); }
 Expr Degrees(const Expr& x) { return x * (180 / M_PI); }
 Expr Radians(const Expr& x) { return x * (M_PI / 180); }
 Expr Negate(const Expr& x) { return -x; }
-Expr ZerosLike(const Expr& x) { return Expand(x.Number(0), ShapeOf(x)); }
-Expr OnesLike(const Expr& x) { return Expand(x.Number(1), ShapeOf(x)); }
 Expr SignStraightThrough(const Expr& x) { return Sign(x); }
 
 // Numbers of integers are float32, as NumPy's functions of floats give them.
 Expr InFloat(const Expr& x) { return IsFloating(x.dtype()) ? x : x.To(DType::kFloat32); }
+
 template <UnaryFn kFn>
 Value* OfFloats(SymbolArgs& a) {
   return kFn(InFloat(a.in(0)));
 }
+
 // Bools.
 Value* NpLogicalNot(SymbolArgs& a) { return Not(IsTrue(a.in(0))); }
+
 Value* NpIsNan(SymbolArgs& a) { return IsNan(InFloat(a.in(0))); }
 Value* NpIsInf(SymbolArgs& a) { return IsInf(InFloat(a.in(0))); }
+
 Value* NpIsFinite(SymbolArgs& a) {
   const Expr x = InFloat(a.in(0));
   return Not(IsNan(x) | IsInf(x));
 }
+
 Value* NpIsPosInf(SymbolArgs& a) {
   const Expr x = InFloat(a.in(0));
   return IsInf(x) & (x > 0.0);
 }
+
 Value* NpIsNegInf(SymbolArgs& a) {
   const Expr x = InFloat(a.in(0));
   return IsInf(x) & (x < 0.0);
 }
+
 Value* NpBitwiseNot(SymbolArgs& a) {
   return a.dtype() == DType::kBool ? Not(a.in(0)) : a.in(0).Op("bitwise_not");
 }
+
 Value* NanToNum(SymbolArgs& a) {
   a.Ignore("copy");
   const Expr x = a.in(0);
@@ -68,6 +77,7 @@ Value* NanToNum(SymbolArgs& a) {
   const Expr finite = Where(IsInf(x), Where(x > 0.0, top, bottom), x);
   return Where(IsNan(x), x.Number(nan), finite);
 }
+
 // A half goes to the even neighbor.
 Value* NpAround(SymbolArgs& a) {
   const int64_t decimals = a.Integer("decimals", 0);
@@ -80,6 +90,7 @@ Value* NpAround(SymbolArgs& a) {
   const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
   return decimals > 0 ? Round(x * scale) / scale : Round(x / scale) * scale;
 }
+
 // Integers are whole already.
 template <UnaryFn kFn>
 Expr Whole(const Expr& x) {
@@ -92,31 +103,19 @@ Value* SmoothL1(SymbolArgs& a) {
   const Expr x = a.in(0);
   return Where(Abs(x) < 1 / (s * s), Square(x * s) * 0.5, Abs(x) - 0.5 / (s * s));
 }
-Value* HardSigmoid(SymbolArgs& a) {
-  return Clip(a.in(0) * a.Number("alpha", 0.2f) + a.Number("beta", 0.5), a.in(0).Number(0),
-              a.in(0).Number(1));
-}
-Value* ClipTo(SymbolArgs& a) {
-  const Expr x = a.in(0);
-  Expr y = x;
-  if (a.Given("a_min")) y = Max(y, a.Number("a_min", 0));
-  if (a.Given("a_max")) y = Min(y, a.Number("a_max", 0));
-  a.Ignore("a_min"), a.Ignore("a_max");
-  return y.value() == x.value() ? a.Op("identity", {x}) : y;
-}
+
 // a x^2 + b x + c.
 Value* Quadratic(SymbolArgs& a) {
   const Expr x = a.in(0);
   return Square(x) * a.Number("a", 0) + x * a.Number("b", 0) + a.Number("c", 0);
 }
 
-// --- Casts ---------------------------------------------------------------------------------------
-
 Value* CastTo(SymbolArgs& a) {
   const DType to = a.ElementType("dtype", DType::kUndefined);
   a.Require(to != DType::kUndefined, "a cast without a type");
   return a.Op("cast", {a.in(0)}, {{"to", Name(to)}});
 }
+
 // Every operand as the widest (or narrowest) type of floats among them.
 Values CastTogether(SymbolArgs& a) {
   const bool narrow = a.Flag("cast_narrow", false);
@@ -132,8 +131,6 @@ Values CastTogether(SymbolArgs& a) {
   }
   return all;
 }
-
-// --- Of two operands, as NumPy's -----------------------------------------------------------------
 
 // The type of both: floats before integers, the wider one before the other.
 DType CommonType(DType a, DType b) {
@@ -151,11 +148,14 @@ DType CommonType(DType a, DType b) {
   }
   return BitWidth(a) >= BitWidth(b) ? a : b;
 }
+
 using Pair = std::pair<Expr, Expr>;
+
 Pair Promoted(const Expr& x, const Expr& y) {
   const DType t = CommonType(x.dtype(), y.dtype());
   return {x.To(t), y.To(t)};
 }
+
 // The scalar beside operand 0, promoted: integers beside a number that is none become float32.
 Pair WithNumber(SymbolArgs& a, bool reversed) {
   Expr x = a.in(0);
@@ -166,6 +166,7 @@ Pair WithNumber(SymbolArgs& a, bool reversed) {
   const Expr scalar = x.Number(number);
   return reversed ? Pair(scalar, x) : Pair(x, scalar);
 }
+
 // Results of comparisons are bools.
 std::function<Value*(SymbolArgs&)> Np(BinaryFn fn) {
   return [fn](SymbolArgs& a) -> Value* {
@@ -173,51 +174,64 @@ std::function<Value*(SymbolArgs&)> Np(BinaryFn fn) {
     return fn(p.first, p.second);
   };
 }
+
 std::function<Value*(SymbolArgs&)> NpScalar(BinaryFn fn, bool reversed = false) {
   return [fn, reversed](SymbolArgs& a) -> Value* {
     const Pair p = WithNumber(a, reversed);
     return fn(p.first, p.second);
   };
 }
+
 Expr TrueDivide(const Expr& a, const Expr& b) { return InFloat(a) / InFloat(b); }
+
 Expr FloorDivide(const Expr& a, const Expr& b) {
   if (IsFloating(a.dtype())) return Floor(a / b);
   return (a - FloorMod(a, b)) / Where(b == 0.0, 1.0, b);
 }
+
 // With the sign of the first operand.
 Expr FMod(const Expr& a, const Expr& b) {
   if (IsFloating(a.dtype())) return Where(b == 0.0, 0.0, Mod(a, b));
   return Where(b == 0.0, 0.0, a.Op("mod", {Where(b == 0.0, 1.0, b)}, {{"fmod", 1}}));
 }
+
 Expr Copysign(const Expr& a, const Expr& b) {
   const Expr x = InFloat(a), y = InFloat(b);
   return Select(SignBit(y), -Abs(x), Abs(x));
 }
+
 Expr Ldexp(const Expr& a, const Expr& b) {
   return InFloat(a) * Pow(InFloat(b).Number(2), InFloat(b));
 }
+
 Expr LogAddExp(const Expr& a, const Expr& b) {
   const Expr x = InFloat(a), y = InFloat(b), top = Max(x, y);
   // Equal ones may be infinite.
   return Where(x == y, x + std::log(2.0), top + Log1p(Exp(Min(x, y) - top)));
 }
+
 // NaN beside a number is left out.
 Expr FMax(const Expr& a, const Expr& b) {
   if (!IsFloating(a.dtype())) return Max(a, b);
   return Where(IsNan(a), b, Where(IsNan(b), a, Max(a, b)));
 }
+
 Expr FMin(const Expr& a, const Expr& b) {
   if (!IsFloating(a.dtype())) return Min(a, b);
   return Where(IsNan(a), b, Where(IsNan(b), a, Min(a, b)));
 }
+
 Expr NpPower(const Expr& a, const Expr& b) { return Pow(a, b); }
 Expr NpHypot(const Expr& a, const Expr& b) { return Hypot(InFloat(a), InFloat(b)); }
+
 Expr Bitwise(const Expr& a, const Expr& b, Symbol op, Symbol of_bools) {
   return a.Op(a.dtype() == DType::kBool ? of_bools : op, {b});
 }
+
 Expr BitwiseAnd(const Expr& a, const Expr& b) { return Bitwise(a, b, "bitwise_and", "and"); }
 Expr BitwiseOr(const Expr& a, const Expr& b) { return Bitwise(a, b, "bitwise_or", "or"); }
 Expr BitwiseXor(const Expr& a, const Expr& b) { return Bitwise(a, b, "bitwise_xor", "xor"); }
+
 // x where it is above 0, `at_zero` at 0.
 Expr Heaviside(const Expr& x, const Expr& at_zero) {
   const Expr step = Where(x > 0.0, x.Number(1), x.Number(0));
@@ -228,25 +242,27 @@ Value* Arctan2(SymbolArgs& a) {
   const Pair p = Promoted(InFloat(a.in(0)), InFloat(a.in(1)));
   return AngleOf(a, p.first, p.second);
 }
+
 template <bool kReversed>
 Value* Arctan2Scalar(SymbolArgs& a) {
   const Pair p = WithNumber(a, kReversed);
   return AngleOf(a, InFloat(p.first), InFloat(p.second));
 }
+
 // The greatest common divisor by Euclid, as many rounds as numbers of that width can take.
 Value* Shift(SymbolArgs& a, std::string_view op, const Pair& p) {
   return AsTf(a, op, {p.first, p.second})[0];
 }
+
 template <bool kLeft>
 Value* NpShift(SymbolArgs& a) {
   return Shift(a, kLeft ? "LeftShift" : "RightShift", Promoted(a.in(0), a.in(1)));
 }
+
 template <bool kLeft, bool kReversed>
 Value* NpShiftScalar(SymbolArgs& a) {
   return Shift(a, kLeft ? "LeftShift" : "RightShift", WithNumber(a, kReversed));
 }
-
-// --- Selection -----------------------------------------------------------------------------------
 
 // The condition is of the shape of both, or says which rows.
 Value* WhereRows(SymbolArgs& a) {
@@ -255,16 +271,19 @@ Value* WhereRows(SymbolArgs& a) {
   if (a.rank(0) == 1 && rank > 1) test = AlongAxis(test, 0, rank);
   return Select(test, a.in(1), a.in(2));
 }
+
 Value* NpWhere(SymbolArgs& a) {
   const Pair p = Promoted(a.in(1), a.in(2));
   return Select(IsTrue(a.in(0)), p.first, p.second);
 }
+
 // One of the two is a number, or both are.
 template <bool kFirst>
 Value* WhereOneScalar(SymbolArgs& a) {
   const Expr x = a.in(1), number = x.Number(a.Number("scalar", 0));
   return kFirst ? Select(IsTrue(a.in(0)), number, x) : Select(IsTrue(a.in(0)), x, number);
 }
+
 Value* WhereTwoScalars(SymbolArgs& a) {
   const auto number = [&](Symbol name) {
     return Expr(a, a.b().Scalar(DType::kFloat32, a.Number(name, 0)));
@@ -272,9 +291,18 @@ Value* WhereTwoScalars(SymbolArgs& a) {
   return Where(IsTrue(a.in(0)), number("x"), number("y"));
 }
 
-}  // namespace
+absl::StatusOr<Value*> ImageNormalize(SymbolArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  const auto along = [&](Symbol name, double fallback) {
+    const std::vector<double> numbers = a.Numbers(name, {fallback});
+    const auto count = static_cast<int64_t>(numbers.size());
+    return AlongAxis(NumbersAs(a, a.dtype(), {count}, numbers), rank - 3, rank);
+  };
+  const Expr mean = along("mean", 0), deviation = along("std", 1);
+  return ((a.in(0) - mean) / deviation).value();
+}
 
-// --- One operand ---------------------------------------------------------------------------------
+}  // namespace
 
 X2IR_MXNET(abs).From("abs").From("_npi_absolute");
 X2IR_MXNET(acos).From("arccos").From("_npi_arccos",
@@ -298,14 +326,12 @@ X2IR_MXNET(cast)
     .From({"Cast", "cast", "amp_cast", "_npi_cast"}, CastTo)
     .From("amp_multicast", CastTogether);
 X2IR_MXNET(ceil).From({"ceil", "_npi_ceil"}, Unary(Whole<Ceil>));
-X2IR_MXNET(clip).From({"clip", "_npi_clip"}, ClipTo);
 X2IR_MXNET(cos).From("cos").From("_npi_cos", OfFloats<Cos>);
 X2IR_MXNET(cosh).From("cosh").From("_npi_cosh",
                                    OfFloats<+[](const Expr& x) { return x.Op("cosh"); }>);
 X2IR_MXNET(erf).From("erf").From("_npx_erf");
 X2IR_MXNET(exp).From("exp").From("_npi_exp", OfFloats<Exp>);
 X2IR_MXNET(floor).From({"floor", "_npi_floor"}, Unary(Whole<Floor>));
-X2IR_MXNET(hard_sigmoid).From({"hard_sigmoid", "_npx_hard_sigmoid"}, HardSigmoid);
 X2IR_MXNET(identity)
     .From({"_copy", "identity", "_np_copy", "_npi_copy", "BlockGrad", "stop_gradient", "make_loss",
            "_npx_stop_gradient", "cast_storage", "_copyto", "_CrossDeviceCopy", "_NoGradient"},
@@ -337,7 +363,6 @@ X2IR_MXNET(log)
     .From({"log_sigmoid", "_npx_log_sigmoid"}, Unary(LogSigmoid))
     .From({"gammaln", "_npx_gammaln"}, Unary(Lgamma))
     .From({"digamma", "_npx_digamma"}, Unary(Digamma));
-X2IR_MXNET(mish).From("mish").From("_npx_mish");
 X2IR_MXNET(mul)
     .From({"degrees"}, Unary(Degrees))
     .From({"_npi_degrees"}, OfFloats<Degrees>)
@@ -349,13 +374,11 @@ X2IR_MXNET(mul)
 X2IR_MXNET(neg).From({"negative", "_npi_negative"}, Unary(Negate));
 X2IR_MXNET(not ).From("logical_not", Unary(LogicalNot)).From("_npi_logical_not", NpLogicalNot);
 X2IR_MXNET(reciprocal).From("reciprocal").From("_npi_reciprocal", OfFloats<Reciprocal>);
-X2IR_MXNET(relu).From("relu").From("_npx_relu");
 X2IR_MXNET(round)
     .From({"round", "_contrib_round_ste"}, Unary(Whole<RoundAway>))
     .From({"rint", "_npi_rint"}, Unary(Whole<Rint>))
     .From({"fix", "_npi_fix", "trunc", "_npi_trunc"}, Unary(Whole<Trunc>))
     .From({"_npi_around", "_npi_round"}, NpAround);
-X2IR_MXNET(sigmoid).From("sigmoid").From("_npx_sigmoid");
 X2IR_MXNET(sign)
     .From("sign")
     .From("_npi_sign")
@@ -363,7 +386,6 @@ X2IR_MXNET(sign)
 X2IR_MXNET(sin).From("sin").From("_npi_sin", OfFloats<Sin>);
 X2IR_MXNET(sinh).From("sinh").From("_npi_sinh",
                                    OfFloats<+[](const Expr& x) { return x.Op("sinh"); }>);
-X2IR_MXNET(softsign).From("softsign").From("_npx_softsign");
 X2IR_MXNET(sqrt)
     .From("sqrt")
     .From("_npi_sqrt", OfFloats<Sqrt>)
@@ -386,10 +408,6 @@ X2IR_MXNET(where)
     .From("_npi_where_lscalar", WhereOneScalar<true>)
     .From("_npi_where_rscalar", WhereOneScalar<false>)
     .From("_npi_where_scalar2", WhereTwoScalars);
-X2IR_MXNET(expand).From("zeros_like", Unary(ZerosLike)).From("ones_like", Unary(OnesLike));
-
-// --- Two operands --------------------------------------------------------------------------------
-
 X2IR_MXNET(add)
     .From({"elemwise_add", "_add", "_plus", "_Plus", "broadcast_add", "broadcast_plus",
            "_grad_add"},
@@ -528,5 +546,6 @@ X2IR_MXNET(bit_shift)
     .From({"_npi_bitwise_right_shift_scalar"}, NpShiftScalar<false, false>)
     .From({"_npi_rbitwise_left_shift_scalar"}, NpShiftScalar<true, true>)
     .From({"_npi_rbitwise_right_shift_scalar"}, NpShiftScalar<false, true>);
+X2IR_MXNET(sub).From({"_image_normalize", "_npx__image_normalize"}, ImageNormalize);
 
 }  // namespace x2ir

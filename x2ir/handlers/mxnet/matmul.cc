@@ -2,10 +2,13 @@
 #include <algorithm>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/activation.h"
+#include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/matrices.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
+#include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/layers.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -29,6 +32,7 @@ absl::StatusOr<Value*> Dot(SymbolArgs& a) {
   const Expr flat = ReshapeTo(y, {SizeAt(y, 0), Size(-1)});
   return ReshapeTo(MatMul(x, flat), sizes).value();
 }
+
 // NumPy's dot: with the last but one axis of the second.
 absl::StatusOr<Value*> NpDot(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t m, a.Rank(0));
@@ -41,15 +45,18 @@ absl::StatusOr<Value*> NpDot(SymbolArgs& a) {
   const Expr flat = ReshapeTo(y, {SizeAt(y, 0), Size(-1)});
   return ReshapeTo(MatMul(a.in(0), flat), sizes).value();
 }
+
 Value* NpMatmul(SymbolArgs& a) { return MatMul(a.in(0), a.in(1)); }
 
 Expr MaybeSwapped(SymbolArgs& a, size_t i, Symbol flag) {
   return a.Flag(flag, false) ? SwapLast(a.in(i)) : a.in(i);
 }
+
 Value* BatchDot(SymbolArgs& a) {
   a.Ignore("forward_stype");
   return MatMul(MaybeSwapped(a, 0, "transpose_a"), MaybeSwapped(a, 1, "transpose_b"));
 }
+
 // Over axes of each operand, as many as an integer says, or as lists do.
 absl::StatusOr<Value*> TensorDot(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t m, a.Rank(0));
@@ -85,10 +92,12 @@ absl::StatusOr<Value*> TensorDot(SymbolArgs& a) {
   const Expr y = ReshapeTo(Transpose(a.in(1), perm_y), {summed, Size(-1)});
   return ReshapeTo(MatMul(x, y), sizes).value();
 }
+
 Value* NpEinsum(SymbolArgs& a) {
   a.Ignore("optimize"), a.Ignore("num_args");
   return a.Op("einsum", a.inputs(), {{"equation", a.Text("subscripts")}});
 }
+
 // Each column the product of all pairs of elements of its columns.
 absl::StatusOr<Value*> KhatriRao(SymbolArgs& a) {
   Expr all = a.in(0);
@@ -107,24 +116,28 @@ Value* Gemm(SymbolArgs& a) {
   const Expr product = MatMul(MaybeSwapped(a, 0, "transpose_a"), MaybeSwapped(a, 1, "transpose_b"));
   return Scaled(product, alpha) + Scaled(a.in(2), beta);
 }
+
 Value* Gemm2(SymbolArgs& a) {
   const double alpha = a.Number("alpha", 1);
   a.Require(a.Integer("axis", -2) == -2, "rows along another axis");
   return Scaled(MatMul(MaybeSwapped(a, 0, "transpose_a"), MaybeSwapped(a, 1, "transpose_b")),
                 alpha);
 }
+
 // A A^T, or A^T A.
 Value* Syrk(SymbolArgs& a) {
   const double alpha = a.Number("alpha", 1);
   const Expr x = a.in(0), t = SwapLast(x);
   return Scaled(a.Flag("transpose", false) ? MatMul(t, x) : MatMul(x, t), alpha);
 }
+
 // A triangular factor; its other half counts for nothing.
 Expr TriangleOf(SymbolArgs& a) {
   const bool lower = a.Flag("lower", true);
   const Expr half = a.in(0).Op("trilu", {a.b().Int(0)}, {{"upper", lower ? 0 : 1}});
   return half;
 }
+
 Value* Trmm(SymbolArgs& a) {
   const double alpha = a.Number("alpha", 1);
   Expr factor = TriangleOf(a);
@@ -132,6 +145,7 @@ Value* Trmm(SymbolArgs& a) {
   const Expr y = a.in(1);
   return Scaled(a.Flag("rightside", false) ? MatMul(y, factor) : MatMul(factor, y), alpha);
 }
+
 // X of A X = alpha B, or of X A = alpha B.
 Value* Trsm(SymbolArgs& a) {
   const double alpha = a.Number("alpha", 1);
@@ -144,33 +158,40 @@ Value* Trsm(SymbolArgs& a) {
   const Expr x = SolveTriangular(factor, right ? SwapLast(b) : b, lower == turned, false);
   return right ? SwapLast(x) : x;
 }
+
 Value* Potrf(SymbolArgs& a) {
   const Expr l = CholeskyOf(a.in(0)).l;
   return a.Flag("lower", true) ? l : SwapLast(l);
 }
+
 // The inverse of the matrix whose Cholesky factor it is.
 Value* Potri(SymbolArgs& a) {
   const Expr l = a.Flag("lower", true) ? a.in(0) : SwapLast(a.in(0));
   const Expr half = l.Op("trilu", {a.b().Int(0)}, {{"upper", 0}});
   return Inverse(MatMul(half, SwapLast(half)));
 }
+
 Value* SumLogDiag(SymbolArgs& a) { return AtLeastOneAxis(a, Sum(Log(DiagonalOf(a.in(0))), -1)); }
 Value* InverseOf(SymbolArgs& a) { return Inverse(a.in(0)); }
 Value* Determinant(SymbolArgs& a) { return AtLeastOneAxis(a, a.Op("det", {a.in(0)})); }
+
 Values SignAndLog(SymbolArgs& a) {
   const Expr det = a.Op("det", {a.in(0)});
   return {AtLeastOneAxis(a, Sign(det)), AtLeastOneAxis(a, Log(Abs(det)))};
 }
+
 // One axis less than the matrices': one vector of each.
 Value* SolveOf(SymbolArgs& a) {
   if (a.rank(1) != 1) return Solve(a.in(0), a.in(1));
   return Squeeze(Solve(a.in(0), Unsqueeze(a.in(1), {-1})), {-1});
 }
+
 // The diagonal at an offset, and a matrix with it.
 absl::StatusOr<Value*> ExtractDiag(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Expr y, DiagonalAt(a, a.in(0), {-2, -1}, a.Integer("offset", 0)));
   return y.value();
 }
+
 absl::StatusOr<Value*> MakeDiag(SymbolArgs& a) {
   const int64_t k = a.Integer("offset", 0);
   X2IR_RETURN_IF_ERROR(CheckDiagonal(k));
@@ -193,6 +214,7 @@ struct Heads {
   Expr x;  // [time, batch * heads, parts, width]
   Size time, batch, width;
 };
+
 absl::StatusOr<Heads> SplitHeads(SymbolArgs& a, size_t i, int64_t heads, int64_t parts) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(i));
   if (rank != 3 || heads < 1 || heads > (int64_t{1} << 20))
@@ -203,27 +225,33 @@ absl::StatusOr<Heads> SplitHeads(SymbolArgs& a, size_t i, int64_t heads, int64_t
   const Expr y = ReshapeTo(x, {time, Times(a, batch, Size(heads)), Size(parts), width});
   return Heads{y, time, batch, width};
 }
+
 Expr PartOf(const Heads& h, int64_t part) {
   return Transpose(Squeeze(Slice(h.x, 2, Size(part), Size(part + 1)), {2}), {1, 0, 2});
 }
+
 Expr OverRootOf(SymbolArgs& a, const Expr& x, const Size& width) {
   const Expr size = Sqrt(Scalar(a, width).To(x.dtype()));
   return x / size;
 }
+
 absl::StatusOr<Value*> SelfAttentionScores(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Heads h, SplitHeads(a, 0, a.Integer("heads", 1), 3));
   return MatMul(OverRootOf(a, PartOf(h, 0), h.width), SwapLast(PartOf(h, 1))).value();
 }
+
 // [batch * heads, time, width] as [time, batch, heads * width].
 Expr JoinHeads(SymbolArgs& a, const Expr& y, const Size& batch, const Size& width, int64_t heads) {
   const Expr time_first = Transpose(y, {1, 0, 2});
   return ReshapeTo(time_first, {SizeAt(time_first, 0), batch, Times(a, width, Size(heads))});
 }
+
 absl::StatusOr<Value*> SelfAttentionValues(SymbolArgs& a) {
   const int64_t heads = a.Integer("heads", 1);
   X2IR_ASSIGN_OR_RETURN(const Heads h, SplitHeads(a, 0, heads, 3));
   return JoinHeads(a, MatMul(a.in(1), PartOf(h, 2)), h.batch, h.width, heads).value();
 }
+
 // Queries of one sequence, keys and values of another.
 absl::StatusOr<Value*> CrossAttentionScores(SymbolArgs& a) {
   const int64_t heads = a.Integer("heads", 1);
@@ -231,12 +259,22 @@ absl::StatusOr<Value*> CrossAttentionScores(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Heads kv, SplitHeads(a, 1, heads, 2));
   return MatMul(OverRootOf(a, PartOf(q, 0), q.width), SwapLast(PartOf(kv, 0))).value();
 }
+
 absl::StatusOr<Value*> CrossAttentionValues(SymbolArgs& a) {
   const int64_t heads = a.Integer("heads", 1);
   X2IR_ASSIGN_OR_RETURN(const Heads kv, SplitHeads(a, 0, heads, 2));
   return JoinHeads(a, MatMul(a.in(1), PartOf(kv, 1)), kv.batch, kv.width, heads).value();
 }
+
 Value* DivSqrtDim(SymbolArgs& a) { return OverRootOf(a, a.in(0), SizeAt(a.in(0), -1)); }
+
+Value* FullyConnected(SymbolArgs& a) {
+  a.Ignore("num_hidden");
+  Value* bias = BiasOf(a, 2, false);
+  const Expr x = a.Flag("flatten", true) ? FlattenedRows(a.in(0)) : a.in(0);
+  a.Require(x->shape() != nullptr, "a dense layer with an operand of unknown rank");
+  return Dense(x, a.in(1), bias);
+}
 
 }  // namespace
 
@@ -259,8 +297,8 @@ X2IR_MXNET(matmul)
           CrossAttentionValues);
 X2IR_MXNET(einsum).From({"_npi_einsum"}, NpEinsum);
 X2IR_MXNET(gemm).From({"_linalg_gemm", "linalg_gemm"}, Gemm);
-X2IR_MXNET(mul).From("khatri_rao", KhatriRao);
-X2IR_MXNET(div).From({"_contrib_div_sqrt_dim"}, DivSqrtDim);
+X2IR_MXNET(matmul).From("khatri_rao", KhatriRao);
+X2IR_MXNET(matmul).From({"_contrib_div_sqrt_dim"}, DivSqrtDim);
 X2IR_MXNET(det)
     .From({"_linalg_det", "linalg_det", "_npi_det"}, Determinant)
     .From({"_linalg_slogdet", "linalg_slogdet", "_npi_slogdet"}, SignAndLog);
@@ -271,8 +309,9 @@ X2IR_MXNET(triangular_solve).From({"_linalg_trsm", "linalg_trsm"}, Trsm);
 X2IR_MXNET(solve)
     .From({"_linalg_inverse", "linalg_inverse", "_npi_inv"}, InverseOf)
     .From({"_npi_solve"}, SolveOf);
-X2IR_MXNET(reduce_sum).From({"_linalg_sumlogdiag", "linalg_sumlogdiag"}, SumLogDiag);
-X2IR_MXNET(gather_nd).From({"_linalg_extractdiag", "linalg_extractdiag"}, ExtractDiag);
-X2IR_MXNET(where).From({"_linalg_makediag", "linalg_makediag"}, MakeDiag);
+X2IR_MXNET(matmul).From({"_linalg_sumlogdiag", "linalg_sumlogdiag"}, SumLogDiag);
+X2IR_MXNET(matmul).From({"_linalg_extractdiag", "linalg_extractdiag"}, ExtractDiag);
+X2IR_MXNET(matmul).From({"_linalg_makediag", "linalg_makediag"}, MakeDiag);
+X2IR_MXNET(gemm).From({"FullyConnected", "_npx_fully_connected"}, FullyConnected);
 
 }  // namespace x2ir

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "x2ir/builder/layers/activation.h"
 #include "x2ir/builder/layers/pool.h"
+#include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/symbol.h"
 
 namespace X2IR_API x2ir {
@@ -36,6 +38,15 @@ Expr SpacedNumbers(SymbolArgs& a, absl::FunctionRef<double(double)> of);
 // A layer that a backend fused and quantized: what its subgraph gives, as integers with their
 // range.
 absl::StatusOr<Values> QuantizedSubgraph(SymbolArgs& a);
+
+inline Value* BiasOf(SymbolArgs& a, size_t i, bool fallback) {
+  const bool none = a.Flag("no_bias", fallback);
+  return none ? nullptr : a.in(i).value();
+}
+
+inline Expr SoftmaxOf(const Expr& x, Symbol op, int64_t axis) {
+  return x.Op(op, {}, {{"axis", axis}});
+}
 
 }  // namespace x2ir
 

@@ -1,5 +1,4 @@
 // MXNet: normalizations.
-#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
@@ -23,6 +22,7 @@ Expr BatchNormOf(SymbolArgs& a) {
   return BatchNormalize(a, a.in(0), fixed ? nullptr : gamma, a.in(2), a.in(3), a.in(4),
                         a.Integer("axis", 1), epsilon);
 }
+
 Value* BatchNorm(SymbolArgs& a) { return BatchNormOf(a); }
 Value* BatchNormRelu(SymbolArgs& a) { return BatchNormOf(a).Op("relu"); }
 
@@ -76,16 +76,6 @@ Value* Lrn(SymbolArgs& a) {
                            a.Number("beta", 0.75), a.Number("knorm", 2));
 }
 
-// The mean and the variance over some axes.
-Values Moments(SymbolArgs& a) {
-  const std::vector<int64_t> axes = a.AxesAttr("axes").value_or(std::vector<int64_t>());
-  const bool keep = a.Flag("keepdims", false);
-  const Expr x = a.in(0), mean = Reduce(x, "reduce_mean", axes, true);
-  const Expr variance = Reduce(Square(x - mean), "reduce_mean", axes, keep);
-  return {AtLeastOneAxis(a, keep ? mean : Reduce(x, "reduce_mean", axes, false)),
-          AtLeastOneAxis(a, variance)};
-}
-
 }  // namespace
 
 X2IR_MXNET(batch_normalization)
@@ -97,7 +87,6 @@ X2IR_MXNET(group_normalization).From({"GroupNorm", "_npx_group_norm"}, GroupNorm
 X2IR_MXNET(instance_normalization).From({"InstanceNorm", "_npx_instance_norm"}, InstanceNorm);
 X2IR_MXNET(layer_normalization).From({"LayerNorm", "_npx_layer_norm"}, LayerNorm);
 X2IR_MXNET(lrn).From("LRN", Lrn);
-X2IR_MXNET(reduce_l2).From({"L2Normalization", "_npx_l2_normalization"}, L2Normalization);
-X2IR_MXNET(reduce_mean).From("moments", Moments);
+X2IR_MXNET(lp_normalization).From({"L2Normalization", "_npx_l2_normalization"}, L2Normalization);
 
 }  // namespace x2ir

@@ -1,59 +1,30 @@
 // ncnn: layers that work on each number.
-#include <algorithm>
 #include <cmath>
 
-#include "x2ir/builder/special_functions.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 
 namespace x2ir {
 namespace {
 
-// A list for each channel beside the first axis of a blob: its channels, or the rows or numbers of
-// a blob of two axes or one.
-Value* Relu(NcnnArgs& a) {
-  const double slope = a.Float(0, 0);
-  if (slope == 0) return a.Op("relu", {a.in(0)});
-  return a.Op("leaky_relu", {a.in(0)}, {{"alpha", static_cast<float>(slope)}});
-}
-Value* Prelu(NcnnArgs& a) {
-  const int64_t count = a.Int(0, 0);
-  const Expr slope = a.weights(0);
-  return a.in(0).Op("prelu", {count > 1 ? AlongChannels(slope, a.RankOf()) : slope});
-}
-Value* ClipLayer(NcnnArgs& a) {
-  const double most = 3.4028234663852886e38;
-  const Expr x = a.in(0);
-  return Clip(x, x.Number(a.Float(0, -most)), x.Number(a.Float(1, most)));
-}
 Value* Power(NcnnArgs& a) {
   const double power = a.Float(0, 1), scale = a.Float(1, 1), shift = a.Float(2, 0);
   return Pow(Shifted(Scaled(a.in(0), scale), shift), power);
 }
+
 Value* ExpLayer(NcnnArgs& a) {
   const double base = a.Float(0, -1), scale = a.Float(1, 1), shift = a.Float(2, 0);
   const double log = base == -1 ? 1 : std::log(base);
   return Exp(Shifted(Scaled(a.in(0), scale * log), shift * log));
 }
+
 Value* LogLayer(NcnnArgs& a) {
   const double base = a.Float(0, -1), scale = a.Float(1, 1), shift = a.Float(2, 0);
   const Expr y = Log(Shifted(Scaled(a.in(0), scale), shift));
   return Scaled(y, base == -1 ? 1 : 1 / std::log(base));
 }
+
 Value* ThresholdLayer(NcnnArgs& a) { return (a.in(0) > a.Float(0, 0)).To(a.in(0).dtype()); }
-Value* HardSigmoid(NcnnArgs& a) {
-  const Expr x = a.in(0);
-  return Clip(Shifted(Scaled(x, a.Float(0, 0.2)), a.Float(1, 0.5)), x.Number(0), x.Number(1));
-}
-Value* HardSwish(NcnnArgs& a) {
-  const Expr x = a.in(0);
-  return x * Expr(a, HardSigmoid(a));
-}
-Value* Gelu(NcnnArgs& a) {
-  return a.Op("gelu", {a.in(0)}, {{"approximate", a.Flag(0, false) ? "tanh" : "none"}});
-}
-Value* Celu(NcnnArgs& a) {
-  return a.Op("celu", {a.in(0)}, {{"alpha", static_cast<float>(a.Float(0, 1))}});
-}
+
 Value* Shrink(NcnnArgs& a) {
   const double bias = a.Float(0, 0), lambda = a.Float(1, 0.5);
   const Expr x = a.in(0);
@@ -67,10 +38,12 @@ Expr Atan2(const Expr& y, const Expr& x) {
   return Where(x == 0.0,
                Where(y > 0.0, y * 0.0 + pi / 2, Where(y < 0.0, y * 0.0 - pi / 2, y * 0.0)), turned);
 }
+
 struct OfTwo {
   int64_t number;
   Expr (*fn)(const Expr& x, const Expr& y);
 };
+
 constexpr OfTwo kOfTwo[] = {
     {0, [](const Expr& x, const Expr& y) { return x + y; }},
     {1, [](const Expr& x, const Expr& y) { return x - y; }},
@@ -85,6 +58,7 @@ constexpr OfTwo kOfTwo[] = {
     {10, Atan2},
     {11, [](const Expr& x, const Expr& y) { return Atan2(y, x); }},
 };
+
 // Of blobs of fewer axes than the other, one whose length is that of the other's first axis stands
 // there; else axes are matched from the last.
 Expr Matched(NcnnArgs& a, size_t i, size_t other) {
@@ -105,6 +79,7 @@ Expr Matched(NcnnArgs& a, size_t i, size_t other) {
   for (int64_t k = 0; k < missing; ++k) axes.push_back(outer ? rank + k : 1 + k);
   return Unsqueeze(x, axes);
 }
+
 absl::StatusOr<Value*> BinaryOp(NcnnArgs& a) {
   const int64_t kind = a.Int(0, 0);
   const bool with_scalar = a.Flag(1, false);
@@ -121,6 +96,7 @@ struct OfOne {
   int64_t number;
   Expr (*fn)(const Expr& x);
 };
+
 constexpr OfOne kOfOne[] = {
     {0, [](const Expr& x) { return Abs(x); }},
     {1, [](const Expr& x) { return -x; }},
@@ -143,6 +119,7 @@ constexpr OfOne kOfOne[] = {
     {18, [](const Expr& x) { return Round(x); }},
     {19, [](const Expr& x) { return Where(x < 0.0, Ceil(x), Floor(x)); }},
 };
+
 absl::StatusOr<Value*> UnaryOp(NcnnArgs& a) {
   const int64_t kind = a.Int(0, 0);
   for (const OfOne& row : kOfOne) {
@@ -150,6 +127,7 @@ absl::StatusOr<Value*> UnaryOp(NcnnArgs& a) {
   }
   return Unimplemented("operation ", kind);
 }
+
 absl::StatusOr<Value*> Eltwise(NcnnArgs& a) {
   const int64_t kind = a.Int(0, 0);
   const std::vector<double> factors = a.Floats(1);
@@ -175,43 +153,37 @@ Value* Scale(NcnnArgs& a) {
   if (!bias) return y;
   return y + AlongChannels(a.weights(given ? 0 : 1), a.RankOf());
 }
+
 Value* Bias(NcnnArgs& a) {
   a.Drop({0});
   return a.in(0) + AlongChannels(a.weights(0), a.RankOf());
 }
-Value* BatchNorm(NcnnArgs& a) {
-  a.Drop({0});
-  const double epsilon = a.Float(1, 0);
-  if (a.RankOf() < 2) a.Fail(Invalid("a norm of what has no channels"));
-  return a.Op("batch_normalization",
-              {a.in(0), a.weights(0), a.weights(3), a.weights(1), a.weights(2)},
-              {{"epsilon", static_cast<float>(epsilon)}});
-}
+
 Value* Dropout(NcnnArgs& a) {
   const double scale = a.Float(0, 1);
   return scale == 1 ? a.Op("identity", {a.in(0)}) : a.in(0) * scale;
 }
+
 Value* SameBlob(NcnnArgs& a) { return a.Op("identity", {a.in(0)}); }
+
 Values Split(NcnnArgs& a) {
   Values all;
   for (size_t i = 0; i < a.num_outputs(); ++i) all.push_back(SameBlob(a));
   return all;
 }
+
 // Storage: numbers stay float32.
 Value* Storage(NcnnArgs& a) {
   a.Drop({0, 1, 2, 3, 4, 5});
   return SameBlob(a);
 }
+
 Values Noop(NcnnArgs& a) {
   Values all;
   for (size_t i = 0; i < a.num_outputs() && i < a.num_bottoms(); ++i) {
     all.push_back(a.Op("identity", {a.in(i)}));
   }
   return all;
-}
-template <typename Op>
-auto Plain(Op op) {
-  return [op](NcnnArgs& a) { return a.Op(op, {a.in(0)}); };
 }
 
 }  // namespace
@@ -223,34 +195,15 @@ X2IR_NCNN(identity)
     .From("DeepCopy", SameBlob)
     .From("Packing", Storage)
     .From("Cast", Storage);
-X2IR_NCNN(relu).From("ReLU", Relu);
-X2IR_NCNN(prelu).From("PReLU", Prelu);
-X2IR_NCNN(clip).From("Clip", ClipLayer).From("HardSigmoid", HardSigmoid);
 X2IR_NCNN(pow).From("Power", Power);
 X2IR_NCNN(exp).From("Exp", ExpLayer);
 X2IR_NCNN(log).From("Log", LogLayer);
 X2IR_NCNN(greater).From("Threshold", ThresholdLayer);
-X2IR_NCNN(hard_swish).From("HardSwish", HardSwish);
-X2IR_NCNN(gelu).From("GELU", Gelu);
-X2IR_NCNN(celu).From("CELU", Celu);
 X2IR_NCNN(where).From("Shrink", Shrink);
 X2IR_NCNN(abs).From("AbsVal", Plain("abs")).From("UnaryOp", UnaryOp);
-X2IR_NCNN(softplus).From("BNLL", Plain("softplus")).From("Softplus", Plain("softplus"));
-X2IR_NCNN(sigmoid).From("Sigmoid", Plain("sigmoid"));
 X2IR_NCNN(tanh).From("TanH", Plain("tanh"));
-X2IR_NCNN(mish).From("Mish", Plain("mish"));
 X2IR_NCNN(erf).From("Erf", Plain("erf"));
-X2IR_NCNN(elu).From("ELU", [](NcnnArgs& a) {
-  return a.Op("elu", {a.in(0)}, {{"alpha", static_cast<float>(a.Float(0, 0.1))}});
-});
-X2IR_NCNN(selu).From("SELU", [](NcnnArgs& a) {
-  return a.Op("selu", {a.in(0)},
-              {{"alpha", static_cast<float>(a.Float(0, 1.67326324))},
-               {"gamma", static_cast<float>(a.Float(1, 1.050700987))}});
-});
-X2IR_NCNN(swish).From("Swish", [](NcnnArgs& a) { return a.in(0) * a.Op("sigmoid", {a.in(0)}); });
 X2IR_NCNN(add).From("BinaryOp", BinaryOp).From("Eltwise", Eltwise).From("Bias", Bias);
 X2IR_NCNN(mul).From("Scale", Scale);
-X2IR_NCNN(batch_normalization).From("BatchNorm", BatchNorm);
 
 }  // namespace x2ir

@@ -79,6 +79,11 @@ class NcnnSpec {
   [[maybe_unused]] static ::x2ir::NcnnSpec X2IR_CONCAT_(x2ir_ncnn_spec_, __COUNTER__) = \
       ::x2ir::NcnnSpec(#ir_op)
 
+template <typename Op>
+auto Plain(Op op) {
+  return [op](NcnnArgs& a) { return a.Op(op, {a.in(0)}); };
+}
+
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_NCNN_NCNN_H_

@@ -15,21 +15,25 @@ namespace {
 Value* FastGelu(OneflowArgs& a) { return activation::GeluTanh(a.in(0)); }
 Value* FastGeluMul(OneflowArgs& a) { return activation::GeluTanh(a.in(0)) * a.in(1); }
 Value* QuickGelu(OneflowArgs& a) { return a.Op("swish", {a.in(0)}, {{"alpha", 1.702f}}); }
+
 Value* ToGelu(OneflowWriter& w) {
   return w.Oneflow(w.String("approximate") == "tanh" ? "fast_gelu" : "gelu", {w.in(0)});
 }
+
 absl::StatusOr<Value*> ToSwish(OneflowWriter& w) {
   if (w.Float("alpha") == 1.0f) return w.Oneflow("silu", {w.in(0)});
   if (w.Float("alpha") == 1.702f) return w.Oneflow("quick_gelu", {w.in(0)});
   Value* scaled = w.Op("mul", {w.in(0), w.Number(w.dtype(), w.Float("alpha"))});
   return w.Op("mul", {w.in(0), w.Op("sigmoid", {scaled})});
 }
+
 Value* FromSilu(OneflowArgs& a) { return a.Op("swish", {a.in(0)}, {{"alpha", 1.0f}}); }
 
 Value* HardTanh(OneflowArgs& a) {
   const double low = a.Number("min_val"), high = a.Number("max_val");
   return a.Op("clip", {a.in(0), a.in(0).Number(low), a.in(0).Number(high)});
 }
+
 // Of integers the integral bounds count.
 Value* ClipBounds(OneflowArgs& a, bool has_low, bool has_high) {
   const Expr x = a.in(0);
@@ -42,9 +46,11 @@ Value* ClipBounds(OneflowArgs& a, bool has_low, bool has_high) {
   Value* high = has_high ? bound("floating_max", "integral_max").value() : nullptr;
   return a.Op("clip", {x, low, high});
 }
+
 Value* ClipByScalar(OneflowArgs& a) { return ClipBounds(a, true, true); }
 Value* ClipByScalarMin(OneflowArgs& a) { return ClipBounds(a, true, false); }
 Value* ClipByScalarMax(OneflowArgs& a) { return ClipBounds(a, false, true); }
+
 absl::StatusOr<Value*> ToClip(OneflowWriter& w) {
   if (w.dtype() == DType::kBool) return CannotExpress("bounds of bools");
   const auto low = OneflowWriter::NumberOf(w.in(1)), high = OneflowWriter::NumberOf(w.in(2));
@@ -75,6 +81,7 @@ Value* FromSoftplus(OneflowArgs& a) {
   const Expr soft = Scaled(a.Op("softplus", {scaled}), 1 / beta);
   return Where(scaled > threshold, x, soft);
 }
+
 // Past the threshold the function is its operand, to the last digit or nearly.
 Value* ToSoftplus(OneflowWriter& w) {
   return w.Oneflow("softplus", {w.in(0)}, {{"beta", 1.0}, {"threshold", 88.0}});
@@ -84,10 +91,12 @@ Value* SoftShrink(OneflowArgs& a) {
   const auto alpha = static_cast<float>(a.Number("alpha"));
   return a.Op("shrink", {a.in(0)}, {{"lambd", alpha}, {"bias", alpha}});
 }
+
 Value* HardShrink(OneflowArgs& a) {
   const auto lambd = static_cast<float>(a.Number("lambd"));
   return a.Op("shrink", {a.in(0)}, {{"lambd", lambd}, {"bias", 0.0f}});
 }
+
 absl::StatusOr<Value*> ToShrink(OneflowWriter& w) {
   const double lambd = w.Float("lambd"), bias = w.Float("bias");
   if (!IsFloating(w.dtype())) return CannotExpress("shrink of integers");
@@ -95,10 +104,12 @@ absl::StatusOr<Value*> ToShrink(OneflowWriter& w) {
   if (bias == lambd) return w.Oneflow("softshrink", {w.in(0)}, {{"alpha", lambd}});
   return CannotExpress("a bias that is neither 0 nor lambd");
 }
+
 Value* FromThreshold(OneflowArgs& a) {
   const double threshold = a.Number("threshold_val"), value = a.Number("value");
   return Where(a.in(0) <= threshold, value, a.in(0));
 }
+
 Value* ToThreshold(OneflowWriter& w) {
   return w.Oneflow("threshold", {w.in(0)},
                    {{"threshold_val", static_cast<double>(w.Float("alpha"))}, {"value", 0.0}});
@@ -107,6 +118,7 @@ Value* ToThreshold(OneflowWriter& w) {
 Value* FromHardSigmoid(OneflowArgs& a) {
   return a.Op("hard_sigmoid", {a.in(0)}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}});
 }
+
 absl::StatusOr<Value*> ToHardSigmoid(OneflowWriter& w) {
   const float alpha = w.Float("alpha"), beta = w.Float("beta");
   if (std::fabs(alpha - 1.0f / 6) < 1e-7f && beta == 0.5f) {
@@ -133,8 +145,10 @@ Value* FromPRelu(OneflowArgs& a) {
   const bool channels = alpha.rank() == 1 && rank > 2;
   return a.Op("prelu", {x, channels ? AlongAxis(alpha, 1, rank) : alpha});
 }
+
 // A slope for each element but of the batch.
 Value* TfPRelu(OneflowArgs& a) { return a.Op("prelu", {a.in(0), a.in(1)}); }
+
 absl::StatusOr<Value*> ToPRelu(OneflowWriter& w) {
   const Shape* slopes = w.shape(1);
   const Shape* x = w.shape(0);
@@ -161,9 +175,11 @@ absl::StatusOr<Value*> AlongLastAxis(OneflowWriter& w, const F& make) {
   if (axis == rank - 1) return make(w.in(0), rank);
   return x2ir::AlongLastAxis(w, axis, rank);
 }
+
 absl::StatusOr<Value*> ToSoftmax(OneflowWriter& w) {
   return AlongLastAxis(w, [&](Value* x, int64_t) { return w.Oneflow("softmax", {x}); });
 }
+
 absl::StatusOr<Value*> ToLogSoftmax(OneflowWriter& w) {
   return AlongLastAxis(w, [&](Value* x, int64_t) { return w.Oneflow("log_softmax", {x}); });
 }
@@ -180,6 +196,7 @@ Values FromDropout(OneflowArgs& a) {
   }
   return {y, mask};
 }
+
 // Of a network that is not trained.
 absl::StatusOr<Values> ToIdentity(OneflowWriter& w) {
   const auto training = w.has(2) ? OneflowWriter::NumberOf(w.in(2)) : std::optional<double>(0);
@@ -191,17 +208,13 @@ absl::StatusOr<Values> ToIdentity(OneflowWriter& w) {
   }
   return Values{w.Oneflow("identity", {w.in(0)}, {}, w.out_type()), mask};
 }
-Value* RandomMaskLike(OneflowArgs& a) {
-  a.Ignore("rate");
-  a.Ignore("seed");
-  return Expand({a, a.b().Constant(Tensor::Scalar<bool>(true))}, ShapeOf(a.in(0)));
-}
 
 Value* FusedBiasAddGelu(OneflowArgs& a) {
   const int64_t rank = a.in(0).rank();
   const Expr bias = AlongAxis(a.in(1), a.AxisOf(a.Int("axis"), rank), rank);
   return a.Op("gelu", {a.in(0) + bias});
 }
+
 Value* FusedBiasAddMaskScale(OneflowArgs& a) {
   const int64_t rank = a.in(0).rank();
   const double scale = a.Number("scale");
@@ -212,23 +225,28 @@ Value* FusedBiasAddMaskScale(OneflowArgs& a) {
 }
 
 Expr Softmax(OneflowArgs& a, const Expr& x) { return a.Op("softmax", {x}, {{"axis", -1}}); }
+
 // What the mask does not let through is filled; the rest is scaled.
 Expr Masked(OneflowArgs& a, const Expr& x) {
   const double scale = a.Number("scale_value"), fill = a.Number("mask_fill_value");
   const Expr mask = a.in(1);
   return Where(mask.dtype() == DType::kBool ? mask : IsTrue(mask), Scaled(x, scale), fill);
 }
+
 Value* ScaleMaskSoftmax(OneflowArgs& a) { return Softmax(a, Masked(a, a.in(0))); }
+
 Values ScaleMaskSoftmaxDropout(OneflowArgs& a) {
   const Expr softmax = Softmax(a, Masked(a, a.in(0)));
   const Expr kept = softmax * a.in(2).To(a.dtype());
   return {Scaled(kept, a.Number("dropout_scale_value")), softmax};
 }
+
 Value* ScaleMaskBiasSoftmax(OneflowArgs& a) {
   a.Ignore("inplace");
   const Expr x = Scaled(a.in(0), a.Number("scale")) + a.in(1);
   return Softmax(a, a.has(2) ? x + a.in(2) : x);
 }
+
 Values BiasAddScaleMaskSoftmaxDropout(OneflowArgs& a) {
   const double scale = a.Number("scale_value"), fill = a.Number("mask_fill_value");
   const Expr mask = a.in(2);
@@ -237,17 +255,20 @@ Values BiasAddScaleMaskSoftmaxDropout(OneflowArgs& a) {
   const Expr softmax = Softmax(a, x);
   return {Scaled(softmax * a.in(3).To(a.dtype()), a.Number("dropout_scale_value")), softmax};
 }
+
 // Above the diagonal the fill value, elsewhere x scaled.
 Expr LowerScaled(OneflowArgs& a, double scale, double fill) {
   const Expr x = a.in(0), ones = Expand(x.Number(1), ShapeOf(x));
   const Expr lower = a.Op("trilu", {ones, Int(a, a.Int("diagonal"))}, {{"upper", 0}});
   return Where(IsTrue(lower), Scaled(x, scale), fill);
 }
+
 Values TrilScaleSoftmaxMaskScale(OneflowArgs& a) {
   const Expr softmax =
       Softmax(a, LowerScaled(a, a.Number("tril_scale_value"), a.Number("tril_fill_value")));
   return {Scaled(softmax * a.in(1).To(a.dtype()), a.Number("mask_scale_value")), softmax};
 }
+
 Value* ScaleTril(OneflowArgs& a) {
   const double real_fill = a.Number("floating_fill_value");
   const double real_scale = a.Number("floating_scale_value");
@@ -335,6 +356,5 @@ X2IR_ONEFLOW(mul).From("fused_glu", FusedGlu);
 X2IR_ONEFLOW(add).From("fused_bias_add_mask_scale", FusedBiasAddMaskScale);
 X2IR_ONEFLOW(identity).From("dropout", FromDropout);
 X2IR_ONEFLOW(dropout).To("identity", ToIdentity);
-X2IR_ONEFLOW(expand).From("random_mask_like", RandomMaskLike);
 
 }  // namespace x2ir

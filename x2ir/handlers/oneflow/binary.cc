@@ -2,8 +2,10 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/division.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/builder/special_functions.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -11,20 +13,23 @@ namespace {
 // --- Arithmetic ---------------------------------------------------------------------------------
 
 using Combine = Expr (*)(const Expr&, const Expr&);
-
 Expr OfSum(const Expr& x, const Expr& y) { return x + y; }
 Expr OfProduct(const Expr& x, const Expr& y) { return x * y; }
 Expr OfQuotient(const Expr& x, const Expr& y) { return x / y; }
 Expr OfPower(const Expr& x, const Expr& y) { return Pow(x, y); }
 Expr OfReversePower(const Expr& x, const Expr& y) { return Pow(y, x); }
+
 Expr OfTruncatedQuotient(const Expr& x, const Expr& y) {
   const Expr quotient = x / y;
   return IsFloating(x.dtype()) ? Sign(quotient) * Floor(Abs(quotient)) : quotient;
 }
+
 Expr OfXdivy(const Expr& x, const Expr& y) { return Where(x == 0, 0.0, x / y); }
+
 Expr OfXlogy(const Expr& x, const Expr& y) {
   return Where((x == 0) & Not(IsNan(y)), 0.0, x * Log(y));
 }
+
 Expr OfSquaredDifference(const Expr& x, const Expr& y) { return Square(x - y); }
 Expr OfZeta(const Expr& x, const Expr& y) { return Zeta(x, y); }
 
@@ -32,6 +37,7 @@ template <Combine F>
 Value* Of(OneflowArgs& a) {
   return F(a.in(0), a.in(1));
 }
+
 // The number has the operand's type.
 template <Combine F>
 Value* WithScalar(OneflowArgs& a) {
@@ -41,6 +47,7 @@ Value* WithScalar(OneflowArgs& a) {
 Value* FromAtan2(OneflowArgs& a) {
   return AsTorch(a, "aten::atan2.default", {{"self", a.in(0)}, {"other", a.in(1)}})[0];
 }
+
 Value* FromAddN(OneflowArgs& a) {
   return a.num_inputs() == 1 ? a.Op("identity", {a.in(0)}) : a.Op("sum", a.inputs());
 }
@@ -50,8 +57,10 @@ Value* BiasAdd(OneflowArgs& a) {
   const int64_t rank = a.in(0).rank();
   return a.in(0) + AlongAxis(a.in(1), a.AxisOf(a.Int("axis"), rank), rank);
 }
+
 Value* FromLerp(OneflowArgs& a) { return a.in(0) + a.in(2) * (a.in(1) - a.in(0)); }
 Value* ScalarLerp(OneflowArgs& a) { return a.in(0) + a.Scalar(a.dtype()) * (a.in(1) - a.in(0)); }
+
 Value* WeightedSum(OneflowArgs& a) {
   const std::vector<float> weights = a.Floats("weights");
   const double alpha = a.Number("alpha");
@@ -60,6 +69,7 @@ Value* WeightedSum(OneflowArgs& a) {
   for (size_t i = 1; i < weights.size(); ++i) sum = sum + Scaled(a.in(i), weights[i]);
   return Scaled(sum, alpha);
 }
+
 Value* CastScale(OneflowArgs& a) {
   const double scale = a.Number("scale");
   const Expr by = a.in(1);
@@ -72,6 +82,7 @@ Value* ToExtreme(OneflowWriter& w) {
   if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
   return w.Oneflow(op, {w.FoldedButLast(maximum ? "max" : "min"), w.in(w.num_inputs() - 1)});
 }
+
 absl::StatusOr<Value*> ToSum(OneflowWriter& w) {
   if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
   bool same = true;
@@ -81,10 +92,12 @@ absl::StatusOr<Value*> ToSum(OneflowWriter& w) {
   if (same) return w.Oneflow("add_n", w.node().inputs());
   return w.Oneflow("broadcast_add", {w.FoldedButLast("sum"), w.in(w.num_inputs() - 1)});
 }
+
 absl::StatusOr<Value*> ToMod(OneflowWriter& w) {
   if (w.Int("fmod") != 0) return w.Oneflow("broadcast_fmod", {w.in(0), w.in(1)});
   return w.Oneflow("broadcast_floor_mod", {w.in(0), w.in(1)});
 }
+
 absl::StatusOr<Value*> ToPow(OneflowWriter& w) {
   if (w.dtype(0) != w.dtype(1)) return CannotExpress("an exponent of another type");
   return w.Oneflow("broadcast_pow", {w.in(0), w.in(1)});
@@ -105,6 +118,7 @@ Expr OneTrue(const Expr& x, const Expr& y) { return AsBool(x) ^ AsBool(y); }
 
 // The result has the operand's own type.
 Value* InplaceGreater(OneflowArgs& a) { return Expr(a.in(0) > a.in(1)).To(a.dtype()); }
+
 Value* ScalarInplaceGreater(OneflowArgs& a) {
   return Expr(a.in(0) > a.Scalar(a.dtype())).To(a.dtype());
 }
@@ -134,6 +148,7 @@ Value* ScalarBits(OneflowArgs& a) {
                           : "bitwise_xor",
               {a.in(0), number});
 }
+
 template <char op>
 Value* Bits(OneflowArgs& a) {
   if (a.type() == DType::kBool) {
@@ -148,12 +163,15 @@ Value* Bits(OneflowArgs& a) {
 // --- Choices ------------------------------------------------------------------------------------
 
 Value* FromWhere(OneflowArgs& a) { return Select(AsBool(a.in(0)), a.in(1), a.in(2)); }
+
 Value* WhereScalarX(OneflowArgs& a) {
   return Select(AsBool(a.in(0)), a.Scalar(a.dtype(1)), a.in(1));
 }
+
 Value* WhereScalarY(OneflowArgs& a) {
   return Select(AsBool(a.in(0)), a.in(1), a.Scalar(a.dtype(1)));
 }
+
 // Two numbers, both integers or both floats.
 Value* WhereScalars(OneflowArgs& a) {
   const bool real[] = {a.Bool("has_x_float_operand"), a.Bool("has_y_float_operand")};
@@ -168,7 +186,22 @@ Value* WhereScalars(OneflowArgs& a) {
   };
   return Select(AsBool(a.in(0)), number(real_x, int_x), number(real_y, int_y));
 }
+
 Value* MaskedFill(OneflowArgs& a) { return Select(AsBool(a.in(1)), a.Scalar(a.dtype()), a.in(0)); }
+
+Value* Searched(OneflowArgs& a, const Expr& values) {
+  const bool narrow = a.Bool("out_int32"), right = a.Bool("right");
+  return AsTorch(
+      a, "aten::searchsorted.Tensor",
+      {{"sorted_sequence", a.in(0)}, {"self", values}, {"out_int32", narrow}, {"right", right}},
+      {narrow ? DType::kInt32 : DType::kInt64})[0];
+}
+
+Value* SearchSorted(OneflowArgs& a) { return Searched(a, a.in(1)); }
+
+Value* SearchSortedScalar(OneflowArgs& a) {
+  return Searched(a, a.in(0).Number(a.Number("values")));
+}
 
 }  // namespace
 
@@ -222,7 +255,6 @@ X2IR_ONEFLOW(min)
     .From("elementwise_minimum")
     .To("broadcast_minimum", ToExtreme<false>);
 X2IR_ONEFLOW(atan).From("atan2", FromAtan2);
-
 X2IR_ONEFLOW(equal)
     .Is("broadcast_equal")
     .From("scalar_logical_equal", WithScalar<IsEqual>)
@@ -274,5 +306,8 @@ X2IR_ONEFLOW(where)
     .From("where_scalar_y", WhereScalarY)
     .From("where_scalar_xy", WhereScalars)
     .From("masked_fill", MaskedFill);
+X2IR_ONEFLOW(sum)
+    .From("searchsorted", SearchSorted)
+    .From("searchsorted_scalar", SearchSortedScalar);
 
 }  // namespace x2ir

@@ -1,4 +1,6 @@
 // OneFlow: elements picked and put by their places.
+#include <algorithm>
+
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -12,6 +14,7 @@ namespace {
 Value* FromGather(OneflowArgs& a) {
   return Gather(a.in(0), a.in(1), a.AxisOf(a.Int("axis"), a.in(0).rank()));
 }
+
 // The axes of the indices are batches, but for the last.
 Value* BatchGather(OneflowArgs& a) {
   const int64_t rank = a.in(1).rank(), of_data = a.in(0).rank();
@@ -19,7 +22,9 @@ Value* BatchGather(OneflowArgs& a) {
   const Expr places = Unsqueeze(a.AsInt64(a.in(1)), {-1});
   return a.Op("gather_nd", {a.in(0), places}, {{"batch_dims", rank - 1}});
 }
+
 Value* FromGatherNd(OneflowArgs& a) { return a.Op("gather_nd", {a.in(0), a.AsInt64(a.in(1))}); }
+
 Value* DimGather(OneflowArgs& a) {
   return GatherElements(a.in(0), a.AsInt64(a.in(1)), a.AxisOf(a.Int("dim"), a.in(0).rank()));
 }
@@ -37,15 +42,18 @@ Value* Scattered(OneflowArgs& a, const Expr& data, const Expr& index, Expr updat
   }
   return ScatterElements(data, dim, a.AsInt64(index), updates, kReductions[how]);
 }
+
 template <Combination how>
 Value* DimScatter(OneflowArgs& a) {
   return Scattered(a, a.in(0), a.in(1), a.in(2), how);
 }
+
 template <Combination how>
 Value* DimScatterScalar(OneflowArgs& a) {
   const Expr number = a.in(0).Number(a.Number("src_scalar"));
   return Scattered(a, a.in(0), a.in(1), Expand(number, ShapeOf(a.in(1))), how);
 }
+
 Value* DimScatterAddLike(OneflowArgs& a) {
   const Expr zeros = Expand(a.in(2).Number(0), ShapeOf(a.in(0)));
   return Scattered(a, zeros, a.in(1), a.in(2), kAdd);
@@ -57,22 +65,27 @@ Value* FromScatterNd(OneflowArgs& a) {
   const Expr zeros = Expand(updates.Number(0), a.b().Ints(a.Ints("shape")));
   return ScatterNd(zeros, a.AsInt64(a.in(0)), updates, "add");
 }
+
 Value* ScatterNdLike(OneflowArgs& a) {
   const Expr zeros = Expand(a.in(2).Number(0), ShapeOf(a.in(0)));
   return ScatterNd(zeros, a.AsInt64(a.in(1)), a.in(2), "add");
 }
+
 Value* TensorScatterNdUpdate(OneflowArgs& a) {
   return ScatterNd(a.in(0), a.AsInt64(a.in(2)), a.in(1), "none");
 }
+
 Value* TensorScatterNdAdd(OneflowArgs& a) {
   return ScatterNd(a.in(0), a.AsInt64(a.in(2)), a.in(1), "add");
 }
+
 Value* IndexAdd(OneflowArgs& a) {
   const Expr data = a.in(0);
   const Expr source = Scaled(a.in(2), a.Number("alpha"));
   return ScatterSlices(data, a.AxisOf(a.Int("dim"), data.rank()), a.AsInt64(a.in(1)), source,
                        "add");
 }
+
 // Sums of the slices of each number, at the axis where the numbers stand.
 Value* SegmentSum(OneflowArgs& a) {
   const Expr data = a.in(0), numbers = a.AsInt64(a.in(1));
@@ -80,11 +93,13 @@ Value* SegmentSum(OneflowArgs& a) {
   a.Require(axis == 0 && numbers.rank() == 1, "segments of another axis than the first");
   return CombineRows(data, numbers, Int(a, a.Int("num_segments")), "add", data.Number(0));
 }
+
 Value* SegmentSumLike(OneflowArgs& a) {
   const Expr data = a.in(0), numbers = a.AsInt64(a.in(1));
   a.Require(a.Int("axis") == 0 && numbers.rank() == 1, "segments of another axis than the first");
   return CombineRows(data, numbers, SizeOf(a.in(2), 0), "add", data.Number(0));
 }
+
 Value* RepeatInterleave(OneflowArgs& a) {
   const std::optional<std::vector<int64_t>> ends = a.Ints(1);
   a.Require(ends.has_value(), "counts that are computed");
@@ -98,19 +113,6 @@ Value* RepeatInterleave(OneflowArgs& a) {
   }
   return Gather(a.in(0), a.b().Ints(places), 0);
 }
-Value* Searched(OneflowArgs& a, const Expr& values) {
-  const bool narrow = a.Bool("out_int32"), right = a.Bool("right");
-  return AsTorch(
-      a, "aten::searchsorted.Tensor",
-      {{"sorted_sequence", a.in(0)}, {"self", values}, {"out_int32", narrow}, {"right", right}},
-      {narrow ? DType::kInt32 : DType::kInt64})[0];
-}
-Value* SearchSorted(OneflowArgs& a) { return Searched(a, a.in(1)); }
-Value* SearchSortedScalar(OneflowArgs& a) {
-  return Searched(a, a.in(0).Number(a.Number("values")));
-}
-
-// --- Writing ------------------------------------------------------------------------------------
 
 // Indices count from the front there.
 absl::StatusOr<Value*> FrontIndex(OneflowWriter& w, int64_t axis) {
@@ -120,10 +122,12 @@ absl::StatusOr<Value*> FrontIndex(OneflowWriter& w, int64_t axis) {
   if (!dim.is_static()) return CannotExpress("indices that may count from an unknown end");
   return w.FromTheFront(index, w.b().Int(dim.value()));
 }
+
 absl::StatusOr<Value*> FrontTuples(OneflowWriter& w) {
   if (w.CountsFromTheFront(*w.in(1))) return w.in(1);
   return TuplesFromTheFront(w);
 }
+
 absl::StatusOr<Value*> ToGather(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   X2IR_ASSIGN_OR_RETURN(Value * index, FrontIndex(w, axis));
@@ -144,16 +148,19 @@ absl::StatusOr<Value*> ToGather(OneflowWriter& w) {
   }
   return w.Oneflow("gather", {w.in(0), index}, {{"axis", axis}});
 }
+
 absl::StatusOr<Value*> ToGatherElements(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   X2IR_ASSIGN_OR_RETURN(Value * index, FrontIndex(w, axis));
   return w.Oneflow("dim_gather", {w.in(0), index}, {{"dim", axis}});
 }
+
 absl::StatusOr<Value*> ToGatherNd(OneflowWriter& w) {
   if (w.Int("batch_dims") != 0) return CannotExpress("batches of indices");
   X2IR_ASSIGN_OR_RETURN(Value * index, FrontTuples(w));
   return w.Oneflow("gather_nd", {w.in(0), index});
 }
+
 absl::StatusOr<Value*> ToDimScatter(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   X2IR_ASSIGN_OR_RETURN(Value * index, FrontIndex(w, axis));
@@ -164,12 +171,75 @@ absl::StatusOr<Value*> ToDimScatter(OneflowWriter& w) {
                                   : "dim_scatter_mul",
                    {w.in(0), index, w.in(2)}, {{"dim", axis}});
 }
+
 absl::StatusOr<Value*> ToScatterNd(OneflowWriter& w) {
   const std::string& how = w.String("reduction");
   if (how != "none" && how != "add") return CannotExpress("reduction ", how);
   X2IR_ASSIGN_OR_RETURN(Value * index, FrontTuples(w));
   return w.Oneflow(how == "add" ? "tensor_scatter_nd_add" : "tensor_scatter_nd_update",
                    {w.in(0), w.in(2), index});
+}
+
+Value* FromMedian(OneflowArgs& a) {
+  return AsTorch(a, "aten::median.default", {{"self", a.in(0)}})[0];
+}
+
+Values MedianWithIndices(OneflowArgs& a) {
+  return AsTorch(a, "aten::median.dim",
+                 {{"self", a.in(0)}, {"dim", int64_t{-1}}, {"keepdim", false}},
+                 {a.dtype(), DType::kInt64});
+}
+
+Values FromMode(OneflowArgs& a) {
+  return AsTorch(a, "aten::mode.default",
+                 {{"self", a.in(0)}, {"dim", int64_t{-1}}, {"keepdim", false}},
+                 {a.dtype(), DType::kInt64});
+}
+
+// Along each axis the places that a slice takes get the elements of the other.
+Value* SliceUpdate(OneflowArgs& a) {
+  const std::vector<int64_t> start = a.Ints("start"), stop = a.Ints("stop"), step = a.Ints("step");
+  const auto dims = a.shape(0) ? a.shape(0)->Static() : std::nullopt;
+  a.Require(dims && start.size() == dims->size() && stop.size() == dims->size() &&
+                step.size() == dims->size(),
+            "bounds of other axes");
+  const auto total = CheckedProduct(*dims);
+  a.Require(total && *total <= (int64_t{1} << 24), "so large a tensor");
+  std::vector<int64_t> places = {0};
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < dims->size(); ++i) {
+    a.Require(step[i] > 0 && start[i] >= 0, "steps backwards");
+    std::vector<int64_t> next;
+    const int64_t end = std::min(stop[i], (*dims)[i]);
+    for (const int64_t place : places) {
+      for (int64_t k = start[i]; k < end; k += step[i]) next.push_back(place * (*dims)[i] + k);
+    }
+    places = std::move(next);
+  }
+  const Expr flat = Reshape(a.in(0), {-1}), updates = Reshape(a.in(1), {-1});
+  const Expr put = a.Op("scatter_elements", {flat, a.b().Ints(places), updates}, {{"axis", 0}});
+  return Reshape(put, *dims);
+}
+
+Value* FromDiag(OneflowArgs& a) {
+  return AsTorch(a, "aten::diag.default", {{"self", a.in(0)}, {"diagonal", a.Int("diagonal")}})[0];
+}
+
+Value* FromAsStrided(OneflowArgs& a) {
+  const std::vector<int64_t> sizes = a.Ints("size"), strides = a.Ints("stride");
+  const int64_t offset = a.Int("storage_offset");
+  const auto count = CheckedProduct(sizes);
+  a.Require(sizes.size() == strides.size() && count && *count <= (int64_t{1} << 24),
+            "so large a view");
+  std::vector<int64_t> places = {offset};
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::vector<int64_t> next;
+    for (const int64_t place : places) {
+      for (int64_t k = 0; k < sizes[i]; ++k) next.push_back(place + k * strides[i]);
+    }
+    places = std::move(next);
+  }
+  return Reshape(Gather(Reshape(a.in(0), {-1}), a.b().Ints(places), 0), sizes);
 }
 
 }  // namespace
@@ -201,8 +271,11 @@ X2IR_ONEFLOW(scatter_nd)
     .From("scatter_nd_like", ScatterNdLike)
     .From("unsorted_segment_sum", SegmentSum)
     .From("unsorted_segment_sum_like", SegmentSumLike);
-X2IR_ONEFLOW(sum)
-    .From("searchsorted", SearchSorted)
-    .From("searchsorted_scalar", SearchSortedScalar);
+X2IR_ONEFLOW(top_k)
+    .From("median", FromMedian)
+    .From("median_with_indices", MedianWithIndices)
+    .From("mode", FromMode);
+X2IR_ONEFLOW(scatter_elements).From("slice_update", SliceUpdate);
+X2IR_ONEFLOW(gather).From("as_strided", FromAsStrided).From("diag", FromDiag);
 
 }  // namespace x2ir

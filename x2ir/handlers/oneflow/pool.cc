@@ -1,7 +1,6 @@
 // OneFlow: pools. Most are PyTorch's, with the channels anywhere.
 #include <limits>
 
-#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/oneflow/windows.h"
 
@@ -29,10 +28,12 @@ Window TensorFlowWindow(OneflowArgs& a, size_t spatial) {
   }
   return window;
 }
+
 template <size_t spatial>
 Value* TfMaxPool(OneflowArgs& a) {
   return MakePool(a.in(0), {TensorFlowWindow(a, spatial)});
 }
+
 template <size_t spatial>
 Value* TfAvgPool(OneflowArgs& a) {
   return MakePool(a.in(0), {TensorFlowWindow(a, spatial), PoolKind::kAverage});
@@ -66,6 +67,7 @@ Values FromMaxPool(OneflowArgs& a) {
   return AsTorch(a, Numbered("aten::max_pool", spatial, "d_with_indices.default"), args,
                  {a.dtype(), DType::kInt64});
 }
+
 template <size_t spatial>
 Value* FromAvgPool(OneflowArgs& a) {
   const bool last = TakeChannelsLast(a);
@@ -97,6 +99,7 @@ Value* AdaptiveAvgPool(OneflowArgs& a) {
                            {{"self", x}, {"output_size", size}});
   return ChannelsBack({a, y[0]}, last);
 }
+
 template <size_t spatial>
 Values AdaptiveMaxPool(OneflowArgs& a) {
   const bool last = TakeChannelsLast(a);
@@ -107,6 +110,7 @@ Values AdaptiveMaxPool(OneflowArgs& a) {
                            {{"self", x}, {"output_size", size}}, {a.dtype(), DType::kInt64});
   return {ChannelsBack({a, y[0]}, last), a.wants(1) ? y[1] : nullptr};
 }
+
 // Places count within each plane of the result.
 template <size_t spatial>
 Value* MaxUnpool(OneflowArgs& a) {
@@ -138,32 +142,6 @@ Value* MaxUnpool(OneflowArgs& a) {
                  {{"self", planes(x)}, {"indices", planes(places)}, {"output_size", size}})[0]);
   return spatial == 1 ? Squeeze(y, {before}) : y;
 }
-
-Value* FromUnfold(OneflowArgs& a) {
-  a.Require(!TakeChannelsLast(a), "channels that are last");
-  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", 2, 1);
-  const std::vector<int64_t> dilation = PerAxis(a, "dilation_rate", 2, 1);
-  const std::vector<int64_t> padding = PerAxis(a, "padding", 2, 0);
-  const std::vector<int64_t> stride = PerAxis(a, "strides", 2, 1);
-  return AsTorch(a, "aten::im2col.default",
-                 {{"self", a.in(0)},
-                  {"kernel_size", kernel},
-                  {"dilation", dilation},
-                  {"padding", padding},
-                  {"stride", stride}})[0];
-}
-Value* FromFold(OneflowArgs& a) {
-  a.Require(!TakeChannelsLast(a), "channels that are last");
-  const std::vector<int64_t> size = PerAxis(a, "output_size", 2, 1);
-  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", 2, 1);
-  const std::vector<int64_t> dilation = PerAxis(a, "dilation_rate", 2, 1);
-  const std::vector<int64_t> padding = PerAxis(a, "padding", 2, 0);
-  const std::vector<int64_t> stride = PerAxis(a, "strides", 2, 1);
-  return a.Op("col2im", {a.in(0), a.b().Ints(size), a.b().Ints(kernel)},
-              {{"dilations", dilation}, {"pads", BothEnds(padding)}, {"strides", stride}});
-}
-
-// --- Writing ------------------------------------------------------------------------------------
 
 // The size that PyTorch's pools have where sizes are rounded up: no window begins behind the
 // operand.
@@ -220,6 +198,7 @@ absl::StatusOr<Values> ToPool(OneflowWriter& w, bool maximum) {
   if (!w.wants(1)) both.resize(1);
   return both;
 }
+
 absl::StatusOr<Values> ToMaxPool(OneflowWriter& w) { return ToPool(w, true); }
 absl::StatusOr<Values> ToAvgPool(OneflowWriter& w) { return ToPool(w, false); }
 
@@ -235,23 +214,9 @@ absl::StatusOr<Value*> ToGlobalPool(OneflowWriter& w, std::string_view reduction
   }
   return ReduceSpatial(w, Symbol(reduction));
 }
+
 absl::StatusOr<Value*> ToGlobalAvg(OneflowWriter& w) { return ToGlobalPool(w, "reduce_mean"); }
 absl::StatusOr<Value*> ToGlobalMax(OneflowWriter& w) { return ToGlobalPool(w, "reduce_max"); }
-
-absl::StatusOr<Value*> ToFold(OneflowWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const auto size, w.KnownInts(1, "sizes"));
-  X2IR_ASSIGN_OR_RETURN(const auto kernel, w.KnownInts(2, "sizes"));
-  if (size->size() != 2 || kernel->size() != 2) return CannotExpress("other than two axes");
-  const std::vector<int64_t> pads = w.attrs().Ints("pads", {0, 0, 0, 0});
-  if (pads[0] != pads[2] || pads[1] != pads[3]) return CannotExpress("pads of different sizes");
-  return w.Oneflow("fold", {w.in(0)},
-                   {{"data_format", "channels_first"},
-                    {"output_size", *size},
-                    {"kernel_size", *kernel},
-                    {"strides", w.attrs().Ints("strides", {1, 1})},
-                    {"padding", {pads[0], pads[1]}},
-                    {"dilation_rate", w.attrs().Ints("dilations", {1, 1})}});
-}
 
 }  // namespace
 
@@ -290,7 +255,5 @@ X2IR_ONEFLOW(max_unpool)
     .From("max_unpool_1d", MaxUnpool<1>)
     .From("max_unpool_2d", MaxUnpool<2>)
     .From("max_unpool_3d", MaxUnpool<3>);
-X2IR_ONEFLOW(col2im).To("fold", ToFold).From("fold", FromFold);
-X2IR_ONEFLOW(slice).From("unfold", FromUnfold);
 
 }  // namespace x2ir

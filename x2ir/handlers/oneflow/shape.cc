@@ -3,17 +3,19 @@
 #include <numeric>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/activation.h"
+#include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
+#include "x2ir/handlers/oneflow/windows.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
-// --- Reading ------------------------------------------------------------------------------------
-
 Value* FromReshape(OneflowArgs& a) { return Reshape(a.in(0), a.Ints("shape")); }
 Value* ReshapeLike(OneflowArgs& a) { return ReshapeTo(a.in(0), ShapeOf(a.in(1))); }
+
 // Axes from start to end as one.
 Value* FromFlatten(OneflowArgs& a) {
   const int64_t rank = a.in(0).rank();
@@ -23,14 +25,17 @@ Value* FromFlatten(OneflowArgs& a) {
                   {"start_dim", rank == 0 ? 0 : a.AxisOf(start, rank)},
                   {"end_dim", rank == 0 ? 0 : a.AxisOf(end, rank)}})[0];
 }
+
 Value* FromExpandDims(OneflowArgs& a) { return Unsqueeze(a.in(0), {a.Int("axis")}); }
 Value* FromSqueeze(OneflowArgs& a) { return Squeeze(a.in(0), a.Ints("axes")); }
+
 // Sizes of -1 stay; new ones stand before.
 Value* FromExpand(OneflowArgs& a) {
   std::vector<int64_t> sizes = a.Ints("expand_shape");
   for (int64_t& size : sizes) size = size == -1 ? 1 : size;
   return Expand(a.in(0), a.b().Ints(sizes));
 }
+
 // To the shape of the other, with axes of size 1 at the places that are said.
 Value* BroadcastLike(OneflowArgs& a) {
   const std::vector<int64_t> axes = a.Ints("broadcast_axes");
@@ -41,6 +46,7 @@ Value* BroadcastLike(OneflowArgs& a) {
 
 Value* FromCat(OneflowArgs& a) { return Concat(a, a.inputs(), a.Int("axis")); }
 Value* FromStack(OneflowArgs& a) { return Stack(a, a.inputs(), a.Int("axis")); }
+
 Value* FromNarrow(OneflowArgs& a) {
   const int64_t dim = a.AxisOf(a.Int("dim"), a.in(0).rank());
   const int64_t start = a.Int("start"), length = a.Int("length");
@@ -48,6 +54,7 @@ Value* FromNarrow(OneflowArgs& a) {
   return a.Op("slice", {a.in(0), a.b().Ints({start}), a.b().Ints({start + length}),
                         a.b().Ints({dim}), a.b().Ints({1})});
 }
+
 Value* FromSlice(OneflowArgs& a) {
   const std::vector<int64_t> start = a.Ints("start"), stop = a.Ints("stop"), step = a.Ints("step");
   a.Require(start.size() == stop.size() && start.size() == step.size(), "bounds of other axes");
@@ -55,30 +62,7 @@ Value* FromSlice(OneflowArgs& a) {
               {a.in(0), a.b().Ints(start), a.b().Ints(stop),
                a.b().Ints(CountedFrom(0, static_cast<int64_t>(start.size()))), a.b().Ints(step)});
 }
-// Along each axis the places that a slice takes get the elements of the other.
-Value* SliceUpdate(OneflowArgs& a) {
-  const std::vector<int64_t> start = a.Ints("start"), stop = a.Ints("stop"), step = a.Ints("step");
-  const auto dims = a.shape(0) ? a.shape(0)->Static() : std::nullopt;
-  a.Require(dims && start.size() == dims->size() && stop.size() == dims->size() &&
-                step.size() == dims->size(),
-            "bounds of other axes");
-  const auto total = CheckedProduct(*dims);
-  a.Require(total && *total <= (int64_t{1} << 24), "so large a tensor");
-  std::vector<int64_t> places = {0};
-  std::vector<int64_t> sizes;
-  for (size_t i = 0; i < dims->size(); ++i) {
-    a.Require(step[i] > 0 && start[i] >= 0, "steps backwards");
-    std::vector<int64_t> next;
-    const int64_t end = std::min(stop[i], (*dims)[i]);
-    for (const int64_t place : places) {
-      for (int64_t k = start[i]; k < end; k += step[i]) next.push_back(place * (*dims)[i] + k);
-    }
-    places = std::move(next);
-  }
-  const Expr flat = Reshape(a.in(0), {-1}), updates = Reshape(a.in(1), {-1});
-  const Expr put = a.Op("scatter_elements", {flat, a.b().Ints(places), updates}, {{"axis", 0}});
-  return Reshape(put, *dims);
-}
+
 Values SplitLike(OneflowArgs& a) {
   const std::vector<Value*> likes = a.Group(1);
   const int64_t axis = a.AxisOf(a.Int("axis"), a.in(0).rank());
@@ -98,6 +82,7 @@ Values SplitLike(OneflowArgs& a) {
 Value* FromFlip(OneflowArgs& a) {
   return AsTorch(a, "aten::flip.default", {{"self", a.in(0)}, {"dims", a.Ints("dims")}})[0];
 }
+
 Value* FromRoll(OneflowArgs& a) {
   std::vector<int64_t> dims = a.Ints("dims");
   // -1 alone: of all elements as one axis.
@@ -105,10 +90,13 @@ Value* FromRoll(OneflowArgs& a) {
   return AsTorch(a, "aten::roll.default",
                  {{"self", a.in(0)}, {"shifts", a.Ints("shifts")}, {"dims", dims}})[0];
 }
+
 Value* Triangle(OneflowArgs& a, bool upper) {
   return a.Op("trilu", {a.in(0), a.b().Int(a.Int("diagonal"))}, {{"upper", upper}});
 }
+
 Value* Triu(OneflowArgs& a) { return Triangle(a, true); }
+
 Value* Tril(OneflowArgs& a) {
   const bool real = a.Bool("is_floating_fill_value");
   const double fill = a.Number("floating_fill_value");
@@ -120,9 +108,7 @@ Value* Tril(OneflowArgs& a) {
                           {{"upper", 0}});
   return Where(IsTrue(lower), x, number);
 }
-Value* FromDiag(OneflowArgs& a) {
-  return AsTorch(a, "aten::diag.default", {{"self", a.in(0)}, {"diagonal", a.Int("diagonal")}})[0];
-}
+
 // Of the first two axes.
 Value* FromDiagonal(OneflowArgs& a) {
   return AsTorch(a, "aten::diagonal.default",
@@ -131,6 +117,7 @@ Value* FromDiagonal(OneflowArgs& a) {
                   {"dim1", int64_t{0}},
                   {"dim2", int64_t{1}}})[0];
 }
+
 Value* FromUnfoldTensor(OneflowArgs& a) {
   return AsTorch(a, "aten::unfold.default",
                  {{"self", a.in(0)},
@@ -138,24 +125,6 @@ Value* FromUnfoldTensor(OneflowArgs& a) {
                   {"size", a.Int("size")},
                   {"step", a.Int("step")}})[0];
 }
-Value* FromAsStrided(OneflowArgs& a) {
-  const std::vector<int64_t> sizes = a.Ints("size"), strides = a.Ints("stride");
-  const int64_t offset = a.Int("storage_offset");
-  const auto count = CheckedProduct(sizes);
-  a.Require(sizes.size() == strides.size() && count && *count <= (int64_t{1} << 24),
-            "so large a view");
-  std::vector<int64_t> places = {offset};
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    std::vector<int64_t> next;
-    for (const int64_t place : places) {
-      for (int64_t k = 0; k < sizes[i]; ++k) next.push_back(place + k * strides[i]);
-    }
-    places = std::move(next);
-  }
-  return Reshape(Gather(Reshape(a.in(0), {-1}), a.b().Ints(places), 0), sizes);
-}
-
-// --- Numbers ------------------------------------------------------------------------------------
 
 Value* Filled(OneflowArgs& a, DType type, const std::vector<int64_t>& dims, double number,
               int64_t integer, bool real) {
@@ -166,6 +135,7 @@ Value* Filled(OneflowArgs& a, DType type, const std::vector<int64_t>& dims, doub
                                  : a.b().Scalar(type, real ? number : static_cast<double>(integer));
   return Expand({a, value}, a.b().Ints(dims));
 }
+
 Value* FromConstant(OneflowArgs& a) {
   a.Require(!a.Bool("is_complex_value"), "a complex number");
   a.Ignore("complex_value");
@@ -174,26 +144,32 @@ Value* FromConstant(OneflowArgs& a) {
   const int64_t integer = a.Int("integer_value");
   return Filled(a, a.DataType("dtype", DType::kFloat32), a.Ints("shape"), number, integer, real);
 }
+
 Value* FromEmpty(OneflowArgs& a) {
   return Filled(a, a.DataType("dtype", DType::kFloat32), a.Ints("shape"), 0, 0, true);
 }
+
 Value* Like(OneflowArgs& a, double number) {
   const Expr x = a.in(0);
   Value* value = a.dtype() == DType::kBool ? a.b().Constant(Tensor::Scalar<bool>(number != 0))
                                            : x.Number(number).value();
   return Expand({a, value}, ShapeOf(x));
 }
+
 Value* ZeroLike(OneflowArgs& a) { return Like(a, 0); }
 Value* OnesLike(OneflowArgs& a) { return Like(a, 1); }
+
 Value* FromFill(OneflowArgs& a) {
   const bool real = a.Bool("is_floating_value");
   const double number = a.Number("floating_value");
   const int64_t integer = a.Int("integral_value");
   return Like(a, real ? number : static_cast<double>(integer));
 }
+
 Value* FillTensor(OneflowArgs& a) {
   return Expand(Reshape(a.in(1), {}).To(a.dtype()), ShapeOf(a.in(0)));
 }
+
 Value* FromArange(OneflowArgs& a) {
   const DType type = a.DataType("dtype", DType::kInt64);
   const int64_t ints[] = {a.Int("integer_start"), a.Int("integer_limit"), a.Int("integer_delta")};
@@ -204,6 +180,7 @@ Value* FromArange(OneflowArgs& a) {
   };
   return a.Op("range", {number(0), number(1), number(2)});
 }
+
 // Of integers; the end, or how many there are.
 Value* FromOldRange(OneflowArgs& a) {
   const DType type = a.DataType("dtype", DType::kInt64);
@@ -218,6 +195,7 @@ Value* FromOldRange(OneflowArgs& a) {
   const auto number = [&](int64_t i) { return IntegerOf(a.b(), type, i).value(); };
   return a.Op("range", {number(start), number(limit), number(delta)});
 }
+
 Value* FromEye(OneflowArgs& a) {
   const DType type = a.DataType("dtype", DType::kFloat32);
   const int64_t rows = a.Int("rows"), columns = a.Int("cols");
@@ -227,6 +205,7 @@ Value* FromEye(OneflowArgs& a) {
   const Expr eye = a.Op("eye_like", {zeros});
   return eye.To(type);
 }
+
 Value* FromOneHot(OneflowArgs& a) {
   const DType type = a.DataType("dtype", DType::kFloat32);
   const double on = a.Number("floating_on_value"), off = a.Number("floating_off_value");
@@ -240,42 +219,30 @@ Value* FromOneHot(OneflowArgs& a) {
   // ONNX counts negative indices from the end; here there are none.
   return a.Op("one_hot", {a.AsInt64(a.in(0)), a.b().Int(a.Int("depth")), values}).To(type);
 }
-Value* Uniform(OneflowArgs& a) {
-  const auto low = static_cast<float>(a.Number("from")), high = static_cast<float>(a.Number("to"));
-  const DType type = a.DataType("dtype", DType::kFloat32);
-  const auto seed = static_cast<float>(a.Int("seed"));
-  return a.Op("random_uniform", {a.b().Ints(a.Ints("shape"))},
-              {{"low", low}, {"high", high}, {"dtype", Name(type)}, {"seed", seed}});
-}
-Value* FromNormal(OneflowArgs& a) {
-  const auto mean = static_cast<float>(a.Number("mean")), std = static_cast<float>(a.Number("std"));
-  const DType type = a.DataType("dtype", DType::kFloat32);
-  const auto seed = static_cast<float>(a.Int("seed"));
-  return a.Op("random_normal", {a.b().Ints(a.Ints("shape"))},
-              {{"mean", mean}, {"scale", std}, {"dtype", Name(type)}, {"seed", seed}});
-}
-
-// --- Writing ------------------------------------------------------------------------------------
 
 absl::StatusOr<Value*> ToReshape(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, w.Sizes(w.out_type()));
   return w.Oneflow("reshape", {w.in(0)}, {{"shape", std::move(sizes)}});
 }
+
 absl::StatusOr<Value*> ToExpand(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, w.Sizes(w.out_type()));
   return w.Oneflow("expand", {w.in(0)}, {{"expand_shape", std::move(sizes)}});
 }
+
 absl::StatusOr<Value*> ToSqueeze(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
   if (!axes) return ToReshape(w);
   if (axes->empty()) return w.Op("identity", {w.in(0)});
   return w.Oneflow("squeeze", {w.in(0)}, {{"axes", *axes}});
 }
+
 absl::StatusOr<Value*> ToUnsqueeze(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto rest, w.UnsqueezedButLast());
   if (!rest.axis) return w.Op("identity", {rest.x});
   return w.Oneflow("expand_dims", {rest.x}, {{"axis", *rest.axis}});
 }
+
 absl::StatusOr<Value*> ToTranspose(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   std::vector<int64_t> backwards(static_cast<size_t>(rank));
@@ -283,6 +250,7 @@ absl::StatusOr<Value*> ToTranspose(OneflowWriter& w) {
   if (rank == 0) return w.Op("identity", {w.in(0)});
   return w.Oneflow("transpose", {w.in(0)}, {{"perm", w.attrs().Ints("perm", backwards)}});
 }
+
 // Each axis behind one of its own, which is what repeats.
 absl::StatusOr<Value*> ToTile(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto repeats, w.KnownInts(1, "repeats"));
@@ -296,6 +264,7 @@ absl::StatusOr<Value*> ToTile(OneflowWriter& w) {
   Value* x = w.Reshape(w.in(0), apart);
   return w.Reshape(w.Op("expand", {x, w.Ints(wide)}), whole);
 }
+
 // Blocks of pixels and channels change places: apart, in another order, together.
 absl::StatusOr<Value*> ToBlocks(OneflowWriter& w, bool to_depth) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
@@ -330,6 +299,7 @@ absl::StatusOr<Value*> ToBlocks(OneflowWriter& w, bool to_depth) {
   Value* x = w.Op("transpose", {w.Reshape(w.in(0), apart)}, {{"perm", perm}});
   return w.Reshape(x, {n, out, h * b, v * b});
 }
+
 absl::StatusOr<Value*> ToSpaceToDepth(OneflowWriter& w) { return ToBlocks(w, true); }
 absl::StatusOr<Value*> ToDepthToSpace(OneflowWriter& w) { return ToBlocks(w, false); }
 
@@ -338,6 +308,7 @@ absl::StatusOr<Value*> ToCat(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   return w.Oneflow("cat", w.node().inputs(), {{"axis", axis}});
 }
+
 // One after the other, of sizes that are known.
 absl::StatusOr<Values> ToSplit(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
@@ -364,6 +335,7 @@ absl::StatusOr<Values> ToSplit(OneflowWriter& w) {
   }
   return parts;
 }
+
 // Bounds for all axes; steps backwards as steps through what was turned around.
 absl::StatusOr<Value*> ToSlice(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
@@ -415,12 +387,14 @@ absl::StatusOr<Value*> ToSlice(OneflowWriter& w) {
   if (!turned.empty()) x = w.Oneflow("flip", {x}, {{"dims", turned}}, x->type());
   return w.Oneflow("slice", {x}, {{"start", start}, {"stop", stop}, {"step", step}});
 }
+
 absl::StatusOr<Value*> ToTrilu(OneflowWriter& w) {
   const auto k = w.has(1) ? OneflowWriter::NumberOf(w.in(1)) : std::optional<double>(0);
   if (!k) return CannotExpress("a diagonal that is computed");
   return w.Oneflow(w.Int("upper") != 0 ? "triu" : "tril", {w.in(0)},
                    {{"diagonal", static_cast<int64_t>(*k)}});
 }
+
 Value* ConstantOf(OneflowWriter& w, DType type, const std::vector<int64_t>& dims, const Tensor& t) {
   const bool real = IsFloating(type);
   AttributeMap attrs = {{"dtype", Name(type)}, {"shape", dims}, {"is_floating_value", real}};
@@ -431,6 +405,7 @@ Value* ConstantOf(OneflowWriter& w, DType type, const std::vector<int64_t>& dims
   }
   return w.Oneflow("constant", {}, std::move(attrs));
 }
+
 absl::StatusOr<Value*> ToConstantOfShape(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.out_type()));
   const Tensor& value = *w.attrs().Find("value")->get<Tensor>();
@@ -439,6 +414,7 @@ absl::StatusOr<Value*> ToConstantOfShape(OneflowWriter& w) {
   }
   return ConstantOf(w, value.dtype(), dims, value);
 }
+
 absl::StatusOr<Value*> ToArange(OneflowWriter& w) {
   const DType type = w.dtype();
   std::optional<Tensor> numbers[3];
@@ -457,6 +433,7 @@ absl::StatusOr<Value*> ToArange(OneflowWriter& w) {
   }
   return w.Oneflow("arange", {}, std::move(attrs));
 }
+
 absl::StatusOr<Value*> ToOneHot(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const auto depth = OneflowWriter::NumberOf(w.in(1));
@@ -475,24 +452,7 @@ absl::StatusOr<Value*> ToOneHot(OneflowWriter& w) {
   }
   return w.Oneflow("one_hot", {w.Cast(w.in(0), DType::kInt64)}, std::move(attrs));
 }
-absl::StatusOr<Value*> ToUniform(OneflowWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.out_type()));
-  return w.Oneflow("uniform", {},
-                   {{"from", static_cast<double>(w.Float("low"))},
-                    {"to", static_cast<double>(w.Float("high"))},
-                    {"seed", static_cast<int64_t>(w.attrs().Float("seed", 0))},
-                    {"dtype", w.String("dtype")},
-                    {"shape", dims}});
-}
-absl::StatusOr<Value*> ToNormal(OneflowWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.out_type()));
-  return w.Oneflow("normal", {},
-                   {{"mean", static_cast<double>(w.Float("mean"))},
-                    {"std", static_cast<double>(w.Float("scale"))},
-                    {"seed", static_cast<int64_t>(w.attrs().Float("seed", 0))},
-                    {"dtype", w.String("dtype")},
-                    {"shape", dims}});
-}
+
 absl::StatusOr<Value*> ToEye(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.out_type()));
   const DType type = w.out_type().dtype();
@@ -501,6 +461,7 @@ absl::StatusOr<Value*> ToEye(OneflowWriter& w) {
   }
   return w.Oneflow("eye", {}, {{"rows", dims[0]}, {"cols", dims[1]}, {"dtype", Name(type)}});
 }
+
 // What is known when the file is written is a tensor in it.
 absl::StatusOr<Value*> ToKnownShape(OneflowWriter& w) {
   const Shape* shape = w.shape();
@@ -515,11 +476,168 @@ absl::StatusOr<Value*> ToKnownShape(OneflowWriter& w) {
   return w.Ints(
       absl::MakeSpan(*dims).subspan(static_cast<size_t>(start), static_cast<size_t>(end - start)));
 }
+
 absl::StatusOr<Value*> ToKnownSize(OneflowWriter& w) {
   const Shape* shape = w.shape();
   const auto dims = shape ? shape->Static() : std::nullopt;
   if (!dims) return CannotExpress("sizes that are not known");
   return w.b().Int(*CheckedProduct(*dims));
+}
+
+Value* RandomMaskLike(OneflowArgs& a) {
+  a.Ignore("rate");
+  a.Ignore("seed");
+  return Expand({a, a.b().Constant(Tensor::Scalar<bool>(true))}, ShapeOf(a.in(0)));
+}
+
+Value* FromUnfold(OneflowArgs& a) {
+  a.Require(!TakeChannelsLast(a), "channels that are last");
+  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", 2, 1);
+  const std::vector<int64_t> dilation = PerAxis(a, "dilation_rate", 2, 1);
+  const std::vector<int64_t> padding = PerAxis(a, "padding", 2, 0);
+  const std::vector<int64_t> stride = PerAxis(a, "strides", 2, 1);
+  return AsTorch(a, "aten::im2col.default",
+                 {{"self", a.in(0)},
+                  {"kernel_size", kernel},
+                  {"dilation", dilation},
+                  {"padding", padding},
+                  {"stride", stride}})[0];
+}
+
+Value* FromFold(OneflowArgs& a) {
+  a.Require(!TakeChannelsLast(a), "channels that are last");
+  const std::vector<int64_t> size = PerAxis(a, "output_size", 2, 1);
+  const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", 2, 1);
+  const std::vector<int64_t> dilation = PerAxis(a, "dilation_rate", 2, 1);
+  const std::vector<int64_t> padding = PerAxis(a, "padding", 2, 0);
+  const std::vector<int64_t> stride = PerAxis(a, "strides", 2, 1);
+  return a.Op("col2im", {a.in(0), a.b().Ints(size), a.b().Ints(kernel)},
+              {{"dilations", dilation}, {"pads", BothEnds(padding)}, {"strides", stride}});
+}
+
+absl::StatusOr<Value*> ToFold(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto size, w.KnownInts(1, "sizes"));
+  X2IR_ASSIGN_OR_RETURN(const auto kernel, w.KnownInts(2, "sizes"));
+  if (size->size() != 2 || kernel->size() != 2) return CannotExpress("other than two axes");
+  const std::vector<int64_t> pads = w.attrs().Ints("pads", {0, 0, 0, 0});
+  if (pads[0] != pads[2] || pads[1] != pads[3]) return CannotExpress("pads of different sizes");
+  return w.Oneflow("fold", {w.in(0)},
+                   {{"data_format", "channels_first"},
+                    {"output_size", *size},
+                    {"kernel_size", *kernel},
+                    {"strides", w.attrs().Ints("strides", {1, 1})},
+                    {"padding", {pads[0], pads[1]}},
+                    {"dilation_rate", w.attrs().Ints("dilations", {1, 1})}});
+}
+
+// Begins and ends of all axes: said for each, or, as in Python, in pairs from the last axis on.
+std::vector<int64_t> TakePads(OneflowArgs& a) {
+  const auto rank = static_cast<size_t>(a.in(0).rank());
+  const std::vector<int64_t> before = a.Ints("padding_before"), after = a.Ints("padding_after");
+  const std::vector<int64_t> pairs = a.Ints("padding");
+  if (!before.empty() || pairs.empty()) {
+    a.Require(before.size() == rank && after.size() == rank, "pads of other axes");
+    return JoinPads(before, after);
+  }
+  a.Require(pairs.size() % 2 == 0 && pairs.size() <= 2 * rank, "pads of other axes");
+  std::vector<int64_t> pads(2 * rank, 0);
+  for (size_t i = 0; i < pairs.size() / 2; ++i) {
+    pads[rank - 1 - i] = pairs[2 * i];
+    pads[2 * rank - 1 - i] = pairs[2 * i + 1];
+  }
+  return pads;
+}
+
+Value* PadWithNumber(OneflowArgs& a, Symbol floating, Symbol integral) {
+  const std::vector<int64_t> pads = TakePads(a);
+  const double number = a.Number(floating);
+  const int64_t integer = a.Int(integral);
+  const DType type = a.dtype();
+  const Expr value = IsFloating(type) ? a.in(0).Number(number)
+                     : type == DType::kBool
+                         ? Expr(a.b(), a.b().Constant(Tensor::Scalar<bool>(integer != 0)))
+                         : IntegerOf(a.b(), type, integer);
+  return a.Op("pad", {a.in(0), a.b().Ints(pads), value});
+}
+
+Value* FromPad(OneflowArgs& a) {
+  return PadWithNumber(a, "floating_constant_value", "integral_constant_value");
+}
+
+Value* ConstantPad(OneflowArgs& a) { return PadWithNumber(a, "floating_value", "integral_value"); }
+
+template <int mode>
+Value* PadWithEdges(OneflowArgs& a) {
+  return a.Op("pad", {a.in(0), a.b().Ints(TakePads(a))},
+              {{"mode", mode == 0 ? "reflect" : "edge"}});
+}
+
+// Zeros (or the least number, for maxima) so that a window's results are as many as the strides
+// say.
+Value* PadSame(OneflowArgs& a) {
+  const std::string padding = a.String("padding");
+  Window window;
+  window.channels_last = TakeChannelsLast(a);
+  const auto rank = static_cast<size_t>(a.in(0).rank());
+  a.Require(rank > 2 && (padding == "same_upper" || padding == "same_lower"),
+            StrCat("padding ", padding));
+  window.kernel = PerAxis(a, "kernel_size", rank - 2, 1);
+  window.strides = PerAxis(a, "strides", rank - 2, 1);
+  window.dilations = PerAxis(a, "dilation_rate", rank - 2, 1);
+  window.pads.resize(2 * window.rank());
+  window.auto_pad = padding == "same_upper" ? AutoPad::kSameUpper : AutoPad::kSameLower;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    a.Require(DimAt(a.in(0), window.axis(i)).is_static() && window.strides[i] > 0,
+              "an operand of unknown sizes");
+  }
+  const Window padded = *WithPads(window, a.shape());
+  return a.Op("pad", {a.in(0), a.b().Ints(TensorPads(padded)), a.in(0).Number(0)});
+}
+
+absl::StatusOr<Value*> ToPad(OneflowWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(1, "pads"));
+  X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(3, "axes"));
+  std::vector<int64_t> before(static_cast<size_t>(rank), 0), after = before;
+  const size_t n = given->size() / 2;
+  for (size_t i = 0; i < n; ++i) {
+    int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
+    if (axis < 0) axis += rank;
+    before[static_cast<size_t>(axis)] = (*given)[i];
+    after[static_cast<size_t>(axis)] = (*given)[i + n];
+  }
+  std::vector<int64_t> pairs;  // as Python has them
+  for (int64_t i = rank - 1; i >= 0; --i) {
+    pairs.push_back(before[static_cast<size_t>(i)]);
+    pairs.push_back(after[static_cast<size_t>(i)]);
+  }
+  const std::string& mode = w.String("mode");
+  if (mode == "constant") {
+    const auto number = w.has(2) ? OneflowWriter::NumberOf(w.in(2)) : std::optional<double>(0);
+    if (!number) return CannotExpress("a number that is computed");
+    AttributeMap attrs = {{"padding_before", before}, {"padding_after", after}, {"padding", pairs}};
+    if (IsFloating(w.dtype())) {
+      attrs.Set("floating_constant_value", *number);
+    } else {
+      attrs.Set("integral_constant_value", static_cast<int64_t>(*number));
+    }
+    return w.Oneflow("pad", {w.in(0)}, std::move(attrs));
+  }
+  if ((mode != "reflect" && mode != "edge") || !IsFloating(w.dtype())) {
+    return CannotExpress("pads of mode ", mode);
+  }
+  // Of the last one or two axes of images.
+  const int64_t spatial = rank == 3 ? 1 : rank == 4 ? 2 : 0;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const bool inside = i < static_cast<size_t>(2 * spatial);
+    if (pairs[i] < 0 || (!inside && pairs[i] != 0)) return CannotExpress("pads of other axes");
+  }
+  if (spatial == 0) return CannotExpress("pads of tensors of rank ", rank);
+  pairs.resize(static_cast<size_t>(2 * spatial));
+  const std::string_view op = mode == "reflect"
+                                  ? (spatial == 1 ? "reflection_pad1d" : "reflection_pad2d")
+                                  : (spatial == 1 ? "replication_pad1d" : "replication_pad2d");
+  return w.Oneflow(op, {w.in(0)}, {{"padding", pairs}});
 }
 
 }  // namespace
@@ -558,18 +676,28 @@ X2IR_ONEFLOW(slice)
     .From("roll", FromRoll)
     .From("diagonal", FromDiagonal)
     .From("unfold_tensor", FromUnfoldTensor);
-X2IR_ONEFLOW(scatter_elements).From("slice_update", SliceUpdate);
-X2IR_ONEFLOW(gather).From("as_strided", FromAsStrided).From("diag", FromDiag);
 X2IR_ONEFLOW(trilu).To("triu", ToTrilu).From("triu", Triu).From("tril", Tril);
 X2IR_ONEFLOW(constant_of_shape).To("constant", ToConstantOfShape);
 X2IR_ONEFLOW(range).To("arange", ToArange).From("arange", FromArange).From("range", FromOldRange);
 X2IR_ONEFLOW(eye_like).To("eye", ToEye).From("eye", FromEye);
 X2IR_ONEFLOW(one_hot).To("one_hot", ToOneHot).From("one_hot", FromOneHot);
-X2IR_ONEFLOW(random_uniform).To("uniform", ToUniform).From("uniform", Uniform);
-X2IR_ONEFLOW(random_normal).To("normal", ToNormal).From("normal", FromNormal);
 X2IR_ONEFLOW(space_to_depth).To("transpose", ToSpaceToDepth);
 X2IR_ONEFLOW(depth_to_space).To("transpose", ToDepthToSpace);
 X2IR_ONEFLOW(shape).To("constant", ToKnownShape);
 X2IR_ONEFLOW(size).To("constant", ToKnownSize);
+X2IR_ONEFLOW(expand).From("random_mask_like", RandomMaskLike);
+X2IR_ONEFLOW(col2im).To("fold", ToFold).From("fold", FromFold);
+X2IR_ONEFLOW(slice).From("unfold", FromUnfold);
+X2IR_ONEFLOW(pad)
+    .To("pad", ToPad)
+    .From("pad", FromPad)
+    .From("constant_pad1d", ConstantPad)
+    .From("constant_pad2d", ConstantPad)
+    .From("constant_pad3d", ConstantPad)
+    .From("same_padding", PadSame)
+    .From("reflection_pad1d", PadWithEdges<0>)
+    .From("reflection_pad2d", PadWithEdges<0>)
+    .From("replication_pad1d", PadWithEdges<1>)
+    .From("replication_pad2d", PadWithEdges<1>);
 
 }  // namespace x2ir

@@ -1,7 +1,6 @@
 // ONNX: ops that pick, place and order elements.
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -51,17 +50,6 @@ class IndicesFromFront : public LensImpl {
   }
 };
 
-// ONNX's inference refuses indices of rank 0.
-class IndicesOfSomeRank : public LensImpl {
- public:
-  absl::Status Import(Draft&) const override { return absl::OkStatus(); }
-  absl::Status Export(Draft& draft) const override {
-    const Value* indices = draft.node().input(0);
-    if (!indices || !indices->shape() || indices->shape()->rank() > 0) return absl::OkStatus();
-    return CannotExpress("indices of rank 0");
-  }
-};
-
 // ONNX Runtime moves float16 here, but has no sums, products or comparisons of it.
 class NoHalfReductions : public LensImpl {
  public:
@@ -75,6 +63,7 @@ class NoHalfReductions : public LensImpl {
     return absl::OkStatus();
   }
 };
+
 Lens NoHalfReduction() { return std::make_shared<NoHalfReductions>(); }
 
 }  // namespace
@@ -94,14 +83,11 @@ X2IR_ONNX(scatter_nd)
     .Is("ScatterND", In(11, 15))
     .Is("ScatterND", In(16, 17), OneOf("reduction", {"none", "add", "mul"}, 18), NoHalfReduction())
     .Is("ScatterND", Since(18), NoHalfReduction());
-X2IR_ONNX(one_hot).Is("OneHot", Since(9), Lens(std::make_shared<IndicesOfSomeRank>()));
 X2IR_ONNX(non_zero).Is("NonZero", Since(9), NoScalar());
 X2IR_ONNX(compress).Is("Compress", Since(9), AxisFromFront("axis"));
 X2IR_ONNX(unique).Is("Unique", Since(11));
 X2IR_ONNX(top_k)
     .Is("TopK", In(1, 9), Lens(std::make_shared<KAsAttr>()))
     .Is("TopK", Since(10), OfRank(1, {1}));
-X2IR_ONNX(reverse_sequence).Is("ReverseSequence", Since(10));
-X2IR_ONNX(non_max_suppression).Is("NonMaxSuppression", Since(10));
 
 }  // namespace x2ir

@@ -24,6 +24,7 @@ class OfFloatsLens : public LensImpl {
                                       : absl::OkStatus();
   }
 };
+
 Lens OfFloats() { return std::make_shared<OfFloatsLens>(); }
 
 }  // namespace
@@ -63,5 +64,6 @@ X2IR_ONNX(arg_max).Is("ArgMax", Since(1), AxisFromFront("axis"));
 X2IR_ONNX(arg_min).Is("ArgMin", Since(1), AxisFromFront("axis"));
 X2IR_ONNX(cum_sum).Is("CumSum", Since(11));
 X2IR_ONNX(cum_prod).Is("CumProd", Since(26));
+X2IR_ONNX(reverse_sequence).Is("ReverseSequence", Since(10));
 
 }  // namespace x2ir

@@ -1,9 +1,9 @@
 // Activations, and what dropout and softmax are at inference.
 #include "x2ir/handlers/paddle/activation.h"
 
-#include <numbers>
-
+#include "x2ir/builder/complex.h"
 #include "x2ir/builder/layers/activation.h"
+#include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
 namespace {
@@ -50,11 +50,14 @@ Expr Bounded(PaddleArgs& a, double low, double high) {
   const Expr x = a.X();
   return x.Op("clip", {x.Number(low), x.Number(high)});
 }
+
 Expr Relu6(PaddleArgs& a) { return Bounded(a, 0, a.Number("threshold", 6)); }
+
 Expr BoundedRelu(PaddleArgs& a) {
   const double low = a.Number("t_min", 0), high = a.Number("t_max", 24);
   return Bounded(a, low, high);
 }
+
 Expr SoftRelu(PaddleArgs& a) {
   const Expr x = a.X();
   const double t = a.Number("threshold", 40);
@@ -65,6 +68,7 @@ Expr Stanh(PaddleArgs& a) {
   const double inner = a.Number("scale_a", 0.67), outer = a.Number("scale_b", 1.7159);
   return Scaled(Scaled(a.X(), inner).Op("tanh"), outer);
 }
+
 // Before version 1 of the operator the two tests were added: where both hold, x counts twice.
 Expr HardShrink(PaddleArgs& a) {
   const double threshold = a.Number("threshold", 0.5);
@@ -72,6 +76,7 @@ Expr HardShrink(PaddleArgs& a) {
   const Expr x = a.X();
   return x * ((x < -threshold).To(x.dtype()) + (x > threshold).To(x.dtype()));
 }
+
 // Before version 1 it was the greater one of x and alpha x, whatever alpha is.
 Expr LeakyRelu(PaddleArgs& a) {
   const Expr x = a.X();
@@ -79,6 +84,7 @@ Expr LeakyRelu(PaddleArgs& a) {
   if (a.Version() < 1 && (alpha < 0 || alpha > 1)) return Max(x, x * alpha);
   return activation::LeakyRelu(x, static_cast<float>(alpha));
 }
+
 // A slope between two bounds that is drawn in training is their mean.
 PaddleResults RandomizedRelu(PaddleArgs& a) {
   const double lower = a.Number("lower", 1.0 / 8), upper = a.Number("upper", 1.0 / 3);
@@ -86,6 +92,7 @@ PaddleResults RandomizedRelu(PaddleArgs& a) {
   const auto slope = static_cast<float>((lower + upper) / 2);
   return {{"Out", {activation::LeakyRelu(a.X(), slope)}}};
 }
+
 Expr TanhShrink(PaddleArgs& a) { return activation::TanhShrink(a.X()); }
 
 Expr Mish(PaddleArgs& a) {
@@ -96,9 +103,11 @@ Expr Mish(PaddleArgs& a) {
 Expr Elu(PaddleArgs& a) {
   return a.X().Op("elu", {}, {{"alpha", static_cast<float>(a.Number("alpha", 1))}});
 }
+
 Expr Celu(PaddleArgs& a) {
   return a.X().Op("celu", {}, {{"alpha", static_cast<float>(a.Number("alpha", 1))}});
 }
+
 Expr Selu(PaddleArgs& a) {
   const auto gamma = static_cast<float>(a.Number("scale", 1.0507009873554805));
   const auto alpha = static_cast<float>(a.Number("alpha", 1.6732632423543772));
@@ -132,18 +141,6 @@ Expr Softmax(PaddleArgs& a, const char* op) {
   return x.Op(op, {}, {{"axis", a.Axis(axis, x)}});
 }
 
-PaddleResults Dropout(PaddleArgs& a) {
-  const Expr x = a.X();
-  a.Drop({"Seed"});
-  const bool upscale =
-      a.String("dropout_implementation", "downgrade_in_infer") == "upscale_in_train";
-  // Programs that were saved before they were made ones of inference say nothing else.
-  a.Require(a.Bool("is_test", true), "dropout in training, which is random");
-  const Expr p = a.Scalar("dropout_prob", {}, 0.5, x.dtype());
-  PaddleResults results = {{"Out", {upscale ? x.Op("identity") : x * (1.0 - p)}}};
-  return results;
-}
-
 Expr MaxOut(PaddleArgs& a) {
   const Expr x = a.X();
   const int64_t groups = a.Int("groups", 1);
@@ -153,6 +150,14 @@ Expr MaxOut(PaddleArgs& a) {
   sizes[static_cast<size_t>(axis)] = channels;
   sizes.insert(sizes.begin() + axis + 1, Size(groups));
   return Reduce(ReshapeTo(x, sizes), "reduce_max", {axis + 1});
+}
+
+Expr ClipTo(PaddleArgs& a) {
+  const Expr x = a.X();
+  const Expr low = a.Scalar("min", {"Min"}, 0, x.dtype());
+  const Expr high = a.Scalar("max", {"Max"}, 0, x.dtype());
+  if (IsFloating(x.dtype())) return x.Op("clip", {low, high});
+  return Clip(x, low, high);
 }
 
 }  // namespace
@@ -209,18 +214,18 @@ X2IR_PADDLE(softplus).From("softplus", Softplus).From("soft_relu", SoftRelu);
 X2IR_PADDLE(shrink).From("softshrink", Shrink("lambda", true)).From("hard_shrink", HardShrink);
 X2IR_PADDLE(thresholded_relu).From("thresholded_relu", ThresholdedRelu);
 X2IR_PADDLE(clip).From("relu6", Relu6).From("brelu", BoundedRelu);
-X2IR_PADDLE(tanh).From("stanh", Stanh).From("tanh_shrink", TanhShrink);
+X2IR_PADDLE(hard_sigmoid).From("stanh", Stanh).From("tanh_shrink", TanhShrink);
 X2IR_PADDLE(mish).From("mish", Mish);
 X2IR_PADDLE(gelu).From("gelu", [](PaddleArgs& a) {
   return a.X().Op("gelu", {}, {{"approximate", a.Bool("approximate", false) ? "tanh" : "none"}});
 });
-X2IR_PADDLE(log).From("logsigmoid", [](PaddleArgs& a) { return LogSigmoid(a.X()); });
+X2IR_PADDLE(sigmoid).From("logsigmoid", [](PaddleArgs& a) { return LogSigmoid(a.X()); });
 X2IR_PADDLE(prelu).From("prelu", Prelu);
 X2IR_PADDLE(softmax).From("softmax", [](PaddleArgs& a) { return Softmax(a, "softmax"); });
 X2IR_PADDLE(log_softmax).From("log_softmax", [](PaddleArgs& a) {
   return Softmax(a, "log_softmax");
 });
-X2IR_PADDLE(identity).From("dropout", Dropout);
-X2IR_PADDLE(reduce_max).From("maxout", MaxOut);
+X2IR_PADDLE(relu).From("maxout", MaxOut);
+X2IR_PADDLE(clip).From("clip", ClipTo);
 
 }  // namespace x2ir

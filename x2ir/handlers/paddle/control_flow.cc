@@ -114,54 +114,15 @@ Expr SelectInput(PaddleArgs& a) {
                     {{"then_branch", branch(given[1])}, {"else_branch", branch(given[0])}}, 1)[0]};
 }
 
-// --- Arrays --------------------------------------------------------------------------------------
-
-Expr EmptyArray(PaddleArgs& a) {
-  const DType type = a.Dtype("dtype", DType::kFloat32);
-  return a.Op("sequence_empty", {}, {{"dtype", std::string(Name(type))}});
-}
-
-Expr Position(PaddleArgs& a, std::string_view slot) {
-  const Expr i = a.X(slot).To(DType::kInt64);
-  return i->shape() && i->shape()->rank() == 0
-             ? i
-             : i.Op("reshape", {a.b().Ints({})}, {{"allowzero", 1}});
-}
-
-// Behind the last one, or in the place of one that is there.
-Expr WriteToArray(PaddleArgs& a) {
-  const Expr x = a.X(), array = a.X("Array"), i = Position(a, "I");
-  const Expr length = array.Op("sequence_length");
-  // Elements of a place that is not there yet end up behind the others: programs count up.
-  const Node* empty = array.value()->producer();
-  if (empty && empty->Is("sequence_empty")) return a.Op("sequence_construct", {x});
-  const auto branch = [&](bool replaces) {
-    auto graph = std::make_shared<Graph>(replaces ? "replace" : "append");
-    Builder b(*graph, nullptr);
-    Value* rest = array;
-    std::vector<Value*> operands = {rest, x};
-    if (replaces) {
-      rest = b.Op("sequence_erase", {array, i});
-      operands = {rest, x, i};
-    }
-    AddResults(b, {b.Op("sequence_insert", operands)});
-    return graph;
+auto CumulatedExtreme(const char* op) {
+  return [op](PaddleArgs& a) -> PaddleResults {
+    Expr x = a.X();
+    const int64_t axis = a.Int("axis", -1);
+    const DType type = a.Dtype("dtype", DType::kInt64);
+    const Values both =
+        AsTorch(a, op, {{"self", x}, {"dim", axis}}, std::vector<DType>{x.dtype(), DType::kInt64});
+    return {{"Out", {both[0]}}, {"Indices", {a.Cast(both[1], type)}}};
   };
-  return {a.b(), a.b().Ops("if", {i < length},
-                           {{"then_branch", branch(true)}, {"else_branch", branch(false)}}, 1)[0]};
-}
-Expr ReadFromArray(PaddleArgs& a) {
-  const Expr array = a.X();
-  return array.Op("sequence_at", {Position(a, "I")});
-}
-Expr ArrayLength(PaddleArgs& a) {
-  return Reshape(a.X().Op("sequence_length"), std::vector<int64_t>{1});
-}
-PaddleResults ArrayToTensor(PaddleArgs& a) {
-  const Expr array = a.X();
-  const int64_t axis = a.Int("axis", 0);
-  const bool stacks = a.Bool("use_stack", false);
-  return {{"Out", {array.Op("concat_from_sequence", {}, {{"axis", axis}, {"new_axis", stacks}})}}};
 }
 
 }  // namespace
@@ -171,10 +132,8 @@ X2IR_PADDLE(if)
     .From("conditional_block", Conditional)
     .From("select_input", SelectInput);
 X2IR_PADDLE(loop).From("while", While);
-X2IR_PADDLE(sequence_empty).From("create_array", EmptyArray);
-X2IR_PADDLE(sequence_insert).From("write_to_array", WriteToArray);
-X2IR_PADDLE(sequence_at).From("read_from_array", ReadFromArray);
-X2IR_PADDLE(sequence_length).From("lod_array_length", ArrayLength);
-X2IR_PADDLE(concat_from_sequence).From("tensor_array_to_tensor", ArrayToTensor);
+X2IR_PADDLE(scan)
+    .From("cummax", CumulatedExtreme("aten::cummax.default"))
+    .From("cummin", CumulatedExtreme("aten::cummin.default"));
 
 }  // namespace x2ir

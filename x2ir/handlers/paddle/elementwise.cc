@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "x2ir/builder/complex.h"
+#include "x2ir/builder/layers/activation.h"
+#include "x2ir/handlers/paddle/nn.h"
+#include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
-
-// --- Two operands --------------------------------------------------------------------------------
 
 Expr AlignedAt(PaddleArgs& a, const Expr& x, const Expr& y, int64_t axis) {
   if (axis == -1) return y;
@@ -59,19 +60,23 @@ auto Binary(F f, const char* first = "X", const char* second = "Y") {
     return f(a, p.x, p.y);
   };
 }
+
 auto BinaryOp(const char* op) {
   return Binary([op](PaddleArgs&, const Expr& x, const Expr& y) { return x.Op(op, {y}); });
 }
+
 auto Bits(const char* logical, const char* bitwise) {
   return Binary([=](PaddleArgs&, const Expr& x, const Expr& y) {
     return x.Op(x.dtype() == DType::kBool ? logical : bitwise, {y});
   });
 }
+
 // Operands of any type, true where they are not 0.
 auto Logical(const char* op) {
   return Binary(
       [op](PaddleArgs&, const Expr& x, const Expr& y) { return IsTrue(x).Op(op, {IsTrue(y)}); });
 }
+
 // NaN gives the other operand.
 auto Extremum(const char* op) {
   return Binary([op](PaddleArgs&, const Expr& x, const Expr& y) -> Expr {
@@ -79,12 +84,15 @@ auto Extremum(const char* op) {
     return Where(IsNan(x), y, Where(IsNan(y), x, x.Op(op, {y})));
   });
 }
+
 Expr Divide(PaddleArgs&, const Expr& x, const Expr& y) { return x / y; }
 Expr NotEqual(PaddleArgs&, const Expr& x, const Expr& y) { return Not(x == y); }
+
 Expr Heaviside(PaddleArgs&, const Expr& x, const Expr& y) {
   const Expr zero = x.Number(0);
   return Where(x == zero, y, Where(x < zero, zero, x.Number(1)));
 }
+
 Expr CopySign(PaddleArgs&, const Expr& x, const Expr& y) {
   return Where(SignBit(y), -Abs(x), Abs(x));
 }
@@ -100,7 +108,9 @@ Expr IsClose(PaddleArgs& a) {
   const Expr both = IsNan(p.x) & IsNan(p.y);
   return equal_nan ? close | both : close & Not(IsNan(p.x) | IsNan(p.y));
 }
+
 Expr AllClose(PaddleArgs& a) { return All(IsClose(a), {}); }
+
 Expr EqualAll(PaddleArgs& a) {
   const Pair p = Operands(a, "X", "Y");
   return All(p.x == p.y, {});
@@ -135,6 +145,7 @@ Expr Shift(PaddleArgs& a, const char* direction) {
   return AsTorch(a, left ? "aten::bitwise_left_shift.Tensor" : "aten::bitwise_right_shift.Tensor",
                  {{"self", p.x}, {"other", p.y}}, p.x.dtype());
 }
+
 Expr ShiftLeft(PaddleArgs& a) { return Shift(a, "LEFT"); }
 Expr ShiftRight(PaddleArgs& a) { return Shift(a, "RIGHT"); }
 
@@ -157,22 +168,23 @@ Expr AddN(PaddleArgs& a) {
   return sum;
 }
 
-// --- One operand ---------------------------------------------------------------------------------
-
 auto Unary(Expr (*f)(const Expr&)) {
   return [f](PaddleArgs& a) { return f(a.X()); };
 }
+
 // Complex numbers are PyTorch's.
 Expr OfComplex(PaddleArgs& a, std::string_view name) {
   const Expr x = a.X();
   return AsTorch(a, StrCat("aten::", name, ".default"), {{"self", x}}, x.dtype());
 }
+
 auto UnaryOrComplex(Expr (*f)(const Expr&), const char* name) {
   return [f, name](PaddleArgs& a) {
     const Expr x = a.X();
     return IsComplex(x.dtype()) ? OfComplex(a, name) : f(x);
   };
 }
+
 // Integers are computed as floats.
 auto FloatUnary(const char* op) {
   return [op](PaddleArgs& a) {
@@ -181,12 +193,14 @@ auto FloatUnary(const char* op) {
     return (IsFloating(x.dtype()) ? x : x.To(DType::kFloat32)).Op(op);
   };
 }
+
 Expr IncompleteGamma(PaddleArgs& a) {
   const Expr x = a.X("x"), y = a.X("y");
   const bool upper = a.op() == "gammaincc";
   return AsTorch(a, upper ? "aten::igammac.default" : "aten::igamma.default",
                  {{"self", x}, {"other", y}}, x.dtype());
 }
+
 auto TorchUnary(const char* op) {
   return [op](PaddleArgs& a) {
     const Expr x = a.X();
@@ -200,31 +214,38 @@ Expr Log2(const Expr& x) { return LogTo(x, 2); }
 Expr Log10(const Expr& x) { return LogTo(x, 10); }
 Expr LogicalNot(const Expr& x) { return Not(IsTrue(x)); }
 Expr BitwiseNot(const Expr& x) { return x.dtype() == DType::kBool ? Not(x) : x.Op("bitwise_not"); }
+
 Expr Trunc(const Expr& x) {
   if (!IsFloating(x.dtype())) return x.Op("identity");
   return Where(x < 0.0, Ceil(x), Floor(x));
 }
+
 Expr IsFinite(const Expr& x) {
   if (!IsFloating(x.dtype())) return Expr(x.builder(), x.Op("equal", {x}));
   return Not(IsNan(x) | IsInf(x));
 }
+
 Expr IsNanOrNever(const Expr& x) {
   return IsFloating(x.dtype()) ? IsNan(x) : Not(x.Op("equal", {x}));
 }
+
 Expr IsInfOrNever(const Expr& x) {
   return IsFloating(x.dtype()) ? IsInf(x) : Not(x.Op("equal", {x}));
 }
+
 // Of a complex number: whether it holds of one of its parts.
 template <Expr (*kTest)(const Expr&)>
 Expr EitherPart(PaddleArgs& a) {
   const Expr x = a.X();
   return IsComplex(x.dtype()) ? kTest(x.Op("real")) | kTest(x.Op("imag")) : kTest(x);
 }
+
 // Halves away from zero, as C's round; with decimals 10^d times as fine.
 Expr RoundAway(const Expr& x) {
   if (!IsFloating(x.dtype())) return x.Op("identity");
   return Sign(x) * RoundHalfUp(Abs(x));
 }
+
 Expr RoundDecimals(PaddleArgs& a) {
   const Expr x = a.X();
   const int64_t decimals = a.Int("decimals", 0);
@@ -253,14 +274,6 @@ Expr Scale(PaddleArgs& a) {
   const auto scaled = [&](const Expr& y) { return is_one ? y : y * scale; };
   if (bias == 0) return is_one ? x.Op("identity") : scaled(x);
   return after ? scaled(x) + shift : scaled(x + shift);
-}
-
-Expr ClipTo(PaddleArgs& a) {
-  const Expr x = a.X();
-  const Expr low = a.Scalar("min", {"Min"}, 0, x.dtype());
-  const Expr high = a.Scalar("max", {"Max"}, 0, x.dtype());
-  if (IsFloating(x.dtype())) return x.Op("clip", {low, high});
-  return Clip(x, low, high);
 }
 
 Expr CastTo(PaddleArgs& a) {
@@ -293,18 +306,138 @@ Expr MakeComplex(PaddleArgs& a) {
   const Pair p = Operands(a, "X", "Y");
   return p.x.Op("complex", {p.y});
 }
+
 DType PartOf(DType t) {
   return t == DType::kComplex64 ? DType::kFloat32 : t == DType::kComplex128 ? DType::kFloat64 : t;
 }
+
 auto ComplexUnary(const char* op) {
   return [op](PaddleArgs& a) {
     const Expr x = a.X();
     return AsTorch(a, op, {{"self", x}}, PartOf(x.dtype()));
   };
 }
+
 Expr AsComplex(PaddleArgs& a) {
   const Expr x = a.X();
   return AsTorch(a, "aten::view_as_complex.default", {{"self", x}}, ComplexType(x.dtype()));
+}
+
+PaddleResults Dropout(PaddleArgs& a) {
+  const Expr x = a.X();
+  a.Drop({"Seed"});
+  const bool upscale =
+      a.String("dropout_implementation", "downgrade_in_infer") == "upscale_in_train";
+  // Programs that were saved before they were made ones of inference say nothing else.
+  a.Require(a.Bool("is_test", true), "dropout in training, which is random");
+  const Expr p = a.Scalar("dropout_prob", {}, 0.5, x.dtype());
+  PaddleResults results = {{"Out", {upscale ? x.Op("identity") : x * (1.0 - p)}}};
+  return results;
+}
+
+Expr MaskedFill(PaddleArgs& a) {
+  const Expr x = a.X(), mask = a.X("Mask");
+  return Where(mask, a.X("Value").To(x.dtype()), x);
+}
+
+Expr WhereLike(PaddleArgs& a) {
+  const Expr x = a.X(), y = a.X("Y");
+  const DType type = PaddlePromote(x.dtype(), y.dtype());
+  return Select(a.X("Condition"), x.To(type), y.To(type));
+}
+
+// Ids of a shard, counted from its begin; those of others are ignore_value.
+Expr ShardIndex(PaddleArgs& a) {
+  const Expr x = a.X();
+  const int64_t count = a.Int("index_num", 0), shards = a.Int("nshards", 1),
+                shard = a.Int("shard_id", 0), ignore = a.Int("ignore_value", -1);
+  a.Require(shards > 0 && count >= 0, "shards of a number");
+  const int64_t size = (count + shards - 1) / shards;
+  const Expr low = x.Number(static_cast<double>(shard * size));
+  const Expr high = x.Number(static_cast<double>((shard + 1) * size));
+  return Where((x >= low) & (x < high), x - low, static_cast<double>(ignore));
+}
+
+Expr SearchSorted(PaddleArgs& a) {
+  const Expr sorted = a.X("SortedSequence"), values = a.X("Values");
+  const bool narrow = a.Bool("out_int32", false), right = a.Bool("right", false);
+  return AsTorch(
+      a, "aten::searchsorted.Tensor",
+      {{"sorted_sequence", sorted}, {"self", values}, {"out_int32", narrow}, {"right", right}},
+      narrow ? DType::kInt32 : DType::kInt64);
+}
+
+Expr Kron(PaddleArgs& a) {
+  const Expr x = a.X(), y = a.X("Y");
+  return AsTorch(a, "aten::kron.default", {{"self", x}, {"other", y}}, x.dtype());
+}
+
+// Vectors of three along an axis; by default the first axis of size 3.
+Expr Cross(PaddleArgs& a) {
+  const Expr x = a.X(), y = a.X("Y");
+  int64_t axis = a.Int("dim", 9);
+  if (axis == 9) {
+    for (int64_t i = 0; i < a.Rank(x) && axis == 9; ++i) {
+      const Dim dim = DimAt(x, i);
+      a.Require(dim.is_static(), "axes of unknown size");
+      if (dim.value() == 3) axis = i;
+    }
+  }
+  return AsTorch(a, "aten::linalg_cross.default", {{"self", x}, {"other", y}, {"dim", axis}},
+                 x.dtype());
+}
+
+Expr AffineChannel(PaddleArgs& a) {
+  const Expr x = a.X();
+  const bool last = ChannelsLast(a, "data_layout");
+  const int64_t rank = a.Rank(x);
+  return x * PerChannel(a, a.X("Scale"), rank, last) + PerChannel(a, a.X("Bias"), rank, last);
+}
+
+// The weight divided by its largest singular value, as power_iters steps find it.
+Expr SpectralNorm(PaddleArgs& a) {
+  const Expr w = a.X("Weight");
+  Expr u = a.X("U"), v = a.X("V");
+  const int64_t dim = a.Axis(a.Int("dim", 0), w), steps = a.Int("power_iters", 1);
+  a.Require(steps >= 0 && steps <= 64, "as many steps");
+  const double eps = a.Number("eps", 1e-12);
+  const Expr moved = MoveAxis(w, dim, 0);
+  const Expr matrix = ReshapeTo(moved, {SizeAt(moved, 0), Size(-1)});
+  const Expr columns = Transpose(matrix, {1, 0});
+  const auto unit = [&](const Expr& x) {
+    return x / (Sqrt(Reduce(Square(x), "reduce_sum", {})) + eps);
+  };
+  for (int64_t i = 0; i < steps; ++i) {
+    v = unit(MatMul(columns, u));
+    u = unit(MatMul(matrix, v));
+  }
+  return w / Reduce(u * MatMul(matrix, v), "reduce_sum", {});
+}
+
+// Slices of an axis whose norm is greater are scaled to it.
+Expr Renorm(PaddleArgs& a) {
+  const Expr x = a.X();
+  const double p = a.Number("p", 2), most = a.Number("max_norm", 1);
+  const int64_t axis = a.Int("axis", 0);
+  return AsTorch(a, "aten::renorm.default",
+                 {{"self", x}, {"p", p}, {"dim", axis}, {"maxnorm", most}}, x.dtype());
+}
+
+// What several devices exchange, where there is one.
+Expr OfOneDevice(PaddleArgs& a) {
+  a.Int("rank", 0);
+  a.Require(a.Int("nranks", 1) == 1, "more than one device");
+  return a.X().Op("identity");
+}
+
+Expr AsItIs(PaddleArgs& a) {
+  for (const char* name : {"reduce_type", "root"}) a.Ignore(name);  // of several devices
+  return a.X().Op("identity");
+}
+
+Expr Print(PaddleArgs& a) {
+  for (const auto& [name, attr] : a.attrs()) a.Ignore(name);
+  return a.X("In").Op("identity");
 }
 
 }  // namespace
@@ -352,7 +485,7 @@ X2IR_PADDLE(atan).From("atan2", [](PaddleArgs& a) {
   return Atan2(p.x, p.y);
 });
 X2IR_PADDLE(add).From("lerp", Lerp);
-X2IR_PADDLE(loop)
+X2IR_PADDLE(mod)
     .From("gcd", TorchBinary("aten::gcd.default"))
     .From("lcm", TorchBinary("aten::lcm.default"));
 X2IR_PADDLE(bit_cast).From("nextafter", TorchBinary("aten::nextafter.default"));
@@ -362,7 +495,6 @@ X2IR_PADDLE(sqrt).From("hypot", Binary([](PaddleArgs&, const Expr& x, const Expr
 X2IR_PADDLE(mul).From("ldexp", Binary([](PaddleArgs&, const Expr& x, const Expr& y) {
                         return x * Pow(y.Number(2), y);
                       }));
-
 X2IR_PADDLE(abs).From("abs", [](PaddleArgs& a) {
   const Expr x = a.X();
   return IsComplex(x.dtype()) ? ComplexUnary("aten::abs.default")(a) : Abs(x);
@@ -402,13 +534,11 @@ X2IR_PADDLE(is_nan)
     });
 X2IR_PADDLE(is_inf).From("isinf_v2", EitherPart<IsInfOrNever>);
 // In programs before 2.0 one answer for the whole tensor.
-X2IR_PADDLE(reduce_max)
+X2IR_PADDLE(is_nan)
     .From("isnan", [](PaddleArgs& a) { return Reshape(Any(IsNanOrNever(a.X()), {}), {1}); })
     .From("isinf", [](PaddleArgs& a) { return Reshape(Any(IsInfOrNever(a.X()), {}), {1}); });
-X2IR_PADDLE(reduce_min).From("isfinite", [](PaddleArgs& a) {
-  return Reshape(All(IsFinite(a.X()), {}), {1});
-});
-X2IR_PADDLE(clip).From("clip", ClipTo);
+X2IR_PADDLE(is_inf).From("isfinite",
+                         [](PaddleArgs& a) { return Reshape(All(IsFinite(a.X()), {}), {1}); });
 X2IR_PADDLE(cast).From("cast", CastTo);
 X2IR_PADDLE(add).From("increment", Increment);
 X2IR_PADDLE(erf)
@@ -432,5 +562,42 @@ X2IR_PADDLE(identity).From("conj", [](PaddleArgs& a) -> Expr {
   if (!IsComplex(x.dtype())) return x.Op("identity");
   return AsTorch(a, "aten::_conj.default", {{"self", x}}, x.dtype());
 });
+X2IR_PADDLE(identity).From("dropout", Dropout);
+X2IR_PADDLE(where)
+    .From("where", WhereLike)
+    .From("masked_fill", MaskedFill)
+    .From("shard_index", ShardIndex);
+X2IR_PADDLE(less).From("searchsorted", SearchSorted);
+X2IR_PADDLE(mul).From("kron", Kron).From("cross", Cross);
+X2IR_PADDLE(mul).From("affine_channel", AffineChannel).From("renorm", Renorm);
+X2IR_PADDLE(div).From("spectral_norm", SpectralNorm);
+X2IR_PADDLE(identity)
+    .From({"assign",
+           "share_data",
+           "memcpy",
+           "memcpy_d2h",
+           "memcpy_h2d",
+           "c_identity",
+           "c_allreduce_sum",
+           "c_allreduce_max",
+           "c_allreduce_min",
+           "c_allreduce_prod",
+           "c_allreduce_avg",
+           "all_reduce",
+           "c_broadcast",
+           "broadcast",
+           "mp_allreduce_sum",
+           "c_sync_calc_stream",
+           "c_sync_comm_stream",
+           "shadow_feed",
+           "nop",
+           "npu_identity"},
+          AsItIs)
+    .From({"c_allgather", "all_gather", "c_concat", "c_split", "partial_allgather"}, OfOneDevice);
+X2IR_PADDLE(identity).From("depend", [](PaddleArgs& a) {
+  a.Drop({"Dep"});
+  return a.X().Op("identity");
+});
+X2IR_PADDLE(identity).From("print", Print);
 
 }  // namespace x2ir

@@ -1,7 +1,6 @@
 // Elements and slices by index.
 #include <algorithm>
 
-#include "x2ir/builder/quantized.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
@@ -16,10 +15,12 @@ Expr GatherRows(PaddleArgs& a) {
   a.Ignore("overwrite");
   return Gather(x, index, a.Axis(axis, x));
 }
+
 Expr IndexSelect(PaddleArgs& a) {
   const Expr x = a.X();
   return Gather(x, AsVector(a, a.X("Index")), a.Axis(a.Int("dim", 0), x));
 }
+
 Expr GatherNd(PaddleArgs& a) { return a.X().Op("gather_nd", {a.X("Index").To(DType::kInt64)}); }
 Expr IndexSample(PaddleArgs& a) { return GatherElements(a.X(), a.X("Index"), 1); }
 
@@ -27,6 +28,7 @@ Expr TakeAlongAxis(PaddleArgs& a) {
   const Expr x = a.X("Input"), index = a.X("Index");
   return GatherElements(x, index, a.Axis(a.Int("Axis", 0), x));
 }
+
 Expr PutAlongAxis(PaddleArgs& a) {
   const Expr x = a.X("Input"), index = a.X("Index");
   Expr values = a.X("Value");
@@ -66,14 +68,17 @@ Expr ScatterRows(PaddleArgs& a) {
   const Expr zeroed = ScatterNd(x, at, rows - rows, "none");
   return ScatterNd(zeroed, at, rows, "add");
 }
+
 Expr ScatterNdAdd(PaddleArgs& a) {
   return ScatterNd(a.X(), a.X("Index").To(DType::kInt64), a.X("Updates"), "add");
 }
+
 Expr IndexAdd(PaddleArgs& a) {
   const Expr x = a.X(), index = a.X("Index");
   const int64_t axis = a.Axis(a.Int("axis", 0), x);
   return ScatterSlices(x, axis, index.To(DType::kInt64), a.X("AddValue"), "add");
 }
+
 Expr IndexPut(PaddleArgs& a) {
   const Expr x = a.X("x"), value = a.X("value");
   const std::vector<Value*> indices = a.List("indices");
@@ -89,15 +94,7 @@ Expr MaskedSelect(PaddleArgs& a) {
   const Expr x = a.X(), mask = a.X("Mask");
   return AsTorch(a, "aten::masked_select.default", {{"self", x}, {"mask", mask}}, x.dtype());
 }
-Expr MaskedFill(PaddleArgs& a) {
-  const Expr x = a.X(), mask = a.X("Mask");
-  return Where(mask, a.X("Value").To(x.dtype()), x);
-}
-Expr WhereLike(PaddleArgs& a) {
-  const Expr x = a.X(), y = a.X("Y");
-  const DType type = PaddlePromote(x.dtype(), y.dtype());
-  return Select(a.X("Condition"), x.To(type), y.To(type));
-}
+
 Expr NonZero(PaddleArgs& a) { return Transpose(a.X("Condition").Op("non_zero"), {1, 0}); }
 
 // Row i of the operand that Ids names.
@@ -107,20 +104,6 @@ Expr Multiplex(PaddleArgs& a) {
   const Expr rows = Iota(SizeOf(ids, 0));
   return stacked.Op("gather_nd", {Stack(a, {ids, rows}, 1)});
 }
-
-// Ids of a shard, counted from its begin; those of others are ignore_value.
-Expr ShardIndex(PaddleArgs& a) {
-  const Expr x = a.X();
-  const int64_t count = a.Int("index_num", 0), shards = a.Int("nshards", 1),
-                shard = a.Int("shard_id", 0), ignore = a.Int("ignore_value", -1);
-  a.Require(shards > 0 && count >= 0, "shards of a number");
-  const int64_t size = (count + shards - 1) / shards;
-  const Expr low = x.Number(static_cast<double>(shard * size));
-  const Expr high = x.Number(static_cast<double>((shard + 1) * size));
-  return Where((x >= low) & (x < high), x - low, static_cast<double>(ignore));
-}
-
-// --- Embeddings ----------------------------------------------------------------------------------
 
 // Rows of W; those of padding_idx are zeros.
 Expr Lookup(PaddleArgs& a, bool column) {
@@ -135,26 +118,6 @@ Expr Lookup(PaddleArgs& a, bool column) {
   return Where(is_padding, 0.0, rows);
 }
 
-Expr OneHot(PaddleArgs& a, bool column) {
-  Expr x = a.X();
-  const DType type = a.Dtype("dtype", DType::kFloat32);
-  const Expr depth = a.Scalar("depth", {"depth_tensor"}, -1, DType::kInt64);
-  a.Bool("allow_out_of_range", false);
-  if (column) x = Squeeze(x, {a.Rank(x) - 1});
-  const Expr values = {a.b(), a.b().Constant(Tensor::Of<float>({2}, {0.0f, 1.0f}))};
-  return x.Op("one_hot", {depth, values.To(type)}, {{"axis", -1}});
-}
-
-// --- Search and counts ---------------------------------------------------------------------------
-
-Expr SearchSorted(PaddleArgs& a) {
-  const Expr sorted = a.X("SortedSequence"), values = a.X("Values");
-  const bool narrow = a.Bool("out_int32", false), right = a.Bool("right", false);
-  return AsTorch(
-      a, "aten::searchsorted.Tensor",
-      {{"sorted_sequence", sorted}, {"self", values}, {"out_int32", narrow}, {"right", right}},
-      narrow ? DType::kInt32 : DType::kInt64);
-}
 Expr BinCount(PaddleArgs& a) {
   const Expr x = a.X();
   const Expr weights = a.Opt("Weights");
@@ -164,6 +127,7 @@ Expr BinCount(PaddleArgs& a) {
   return AsTorch(a, "aten::bincount.default", arguments,
                  weights.value() ? weights.dtype() : DType::kInt64);
 }
+
 Expr Histogram(PaddleArgs& a) {
   const Expr x = a.X();
   const int64_t bins = a.Int("bins", 100);
@@ -190,6 +154,7 @@ PaddleResults Unique(PaddleArgs& a) {
           {"Index", {a.Cast(all[2], type)}},
           {"Counts", {a.Cast(all[3], type)}}};
 }
+
 PaddleResults UniqueConsecutive(PaddleArgs& a) {
   const Expr x = a.X();
   const std::vector<int64_t> axis = a.Ints("axis");
@@ -208,8 +173,6 @@ PaddleResults UniqueConsecutive(PaddleArgs& a) {
   if (a.Wants("Counts")) results.push_back({"Counts", {a.Cast(all[2], type)}});
   return results;
 }
-
-// --- set_value -----------------------------------------------------------------------------------
 
 // The axes of a part after some axes of its tensor are gone: where the new ones stand, each before
 // the axis of the tensor that it names.
@@ -270,6 +233,106 @@ Expr SetValue(PaddleArgs& a) {
   return ReshapeTo(flat, sizes);
 }
 
+PaddleResults TopK(PaddleArgs& a) {
+  const Expr x = a.X();
+  const std::vector<Size> k = a.Sizes("k", {"K"}, {1});
+  a.Require(k.size() == 1, "one number of elements");
+  const Values both = a.b().Ops("top_k", {x, Vector(a, k)},
+                                {{"axis", a.Int("axis", -1)},
+                                 {"largest", a.Bool("largest", true)},
+                                 {"sorted", a.Bool("sorted", true)}},
+                                2);
+  return {{"Out", {both[0]}}, {"Indices", {both[1]}}};
+}
+
+PaddleResults ArgSort(PaddleArgs& a) {
+  const Expr x = a.X();
+  a.Bool("stable", false);
+  const bool descending = a.Bool("descending", false);
+  const int64_t axis = a.Int("axis", -1);
+  if (a.Rank(x) == 0) {
+    return {{"Out", {x.Op("identity")}}, {"Indices", {Int(a, 0)}}};
+  }
+  const Sorted sorted = Sort(x, a.Axis(axis, x), descending);
+  return {{"Out", {sorted.values}}, {"Indices", {sorted.indices}}};
+}
+
+// An element and where it stands, along an axis that may stay.
+PaddleResults Picked(const Values& both) { return {{"Out", {both[0]}}, {"Indices", {both[1]}}}; }
+
+PaddleResults KthValue(PaddleArgs& a) {
+  const Expr x = a.X();
+  const int64_t k = a.Int("k", 1), axis = a.Int("axis", -1);
+  const bool keep = a.Bool("keepdim", false);
+  return Picked(AsTorch(a, "aten::kthvalue.default",
+                        {{"self", x}, {"k", k}, {"dim", axis}, {"keepdim", keep}},
+                        std::vector<DType>{x.dtype(), DType::kInt64}));
+}
+
+PaddleResults Mode(PaddleArgs& a) {
+  const Expr x = a.X();
+  const int64_t axis = a.Int("axis", -1);
+  const bool keep = a.Bool("keepdim", false);
+  return Picked(AsTorch(a, "aten::mode.default", {{"self", x}, {"dim", axis}, {"keepdim", keep}},
+                        std::vector<DType>{x.dtype(), DType::kInt64}));
+}
+
+// The blocks of an image as columns. Paddings: top, left, bottom, right.
+Expr Unfold(PaddleArgs& a) {
+  Expr x = a.X();
+  const std::vector<int64_t> kernel = a.Ints("kernel_sizes"), strides = a.Ints("strides", {1, 1}),
+                             dilations = a.Ints("dilations", {1, 1});
+  std::vector<int64_t> pads = a.Ints("paddings", {0, 0, 0, 0});
+  if (pads.size() == 4) {
+    const std::vector<int64_t> all = {pads[0], pads[1], pads[2], pads[3]};
+    x = x.Op("pad", {a.b().Ints(all), x.Number(0), a.b().Ints({2, 3})}, {{"mode", "constant"}});
+    pads = {0, 0};
+  }
+  return AsTorch(a, "aten::im2col.default",
+                 {{"self", x},
+                  {"kernel_size", Attribute(kernel)},
+                  {"dilation", Attribute(dilations)},
+                  {"padding", Attribute(pads)},
+                  {"stride", Attribute(strides)}},
+                 x.dtype());
+}
+
+Expr AsStrided(PaddleArgs& a) {
+  const Expr x = a.X("input");
+  return AsTorch(a, "aten::as_strided.default",
+                 {{"self", x},
+                  {"size", Attribute(a.Ints("dims"))},
+                  {"stride", Attribute(a.Ints("stride"))},
+                  {"storage_offset", a.Int("offset", 0)}},
+                 x.dtype());
+}
+
+// Windows of an axis, whose elements stand in a new last axis.
+Expr TensorUnfold(PaddleArgs& a) {
+  const Expr x = a.X("input");
+  return AsTorch(a, "aten::unfold.default",
+                 {{"self", x},
+                  {"dimension", a.Axis(a.Int("axis", 0), x)},
+                  {"size", a.Int("size", 1)},
+                  {"step", a.Int("step", 1)}},
+                 x.dtype());
+}
+
+Expr RepeatInterleave(PaddleArgs& a) {
+  const Expr x = a.X();
+  const int64_t axis = a.Axis(a.Int("dim", 0), x), repeats = a.Int("Repeats", 1);
+  const Expr counts = a.Opt("RepeatTensor");
+  if (counts.value()) {
+    const Expr ends = CumSum(counts.To(DType::kInt64), 0);
+    const Expr total = Reduce(counts.To(DType::kInt64), "reduce_sum", {});
+    const Expr behind = Unsqueeze(ends, {0}) <= Unsqueeze(Iota(total), {1});
+    return Gather(x, Reduce(behind.To(DType::kInt64), "reduce_sum", {1}), axis);
+  }
+  a.Require(repeats > 0, "no repetition");
+  const Expr total = SizeOf(x, axis) * static_cast<double>(repeats);
+  return Gather(x, Iota(total) / Int(a, repeats), axis);
+}
+
 }  // namespace
 
 X2IR_PADDLE(gather)
@@ -290,16 +353,17 @@ X2IR_PADDLE(scatter_nd)
     .From("scatter_nd_add", ScatterNdAdd)
     .From("index_put", IndexPut);
 X2IR_PADDLE(compress).From("masked_select", MaskedSelect);
-X2IR_PADDLE(where)
-    .From("where", WhereLike)
-    .From("masked_fill", MaskedFill)
-    .From("shard_index", ShardIndex);
 X2IR_PADDLE(non_zero).From("where_index", NonZero);
-X2IR_PADDLE(one_hot)
-    .From("one_hot_v2", [](PaddleArgs& a) { return OneHot(a, false); })
-    .From("one_hot", [](PaddleArgs& a) { return OneHot(a, true); });
-X2IR_PADDLE(less).From("searchsorted", SearchSorted);
 X2IR_PADDLE(scatter_elements).From("bincount", BinCount).From("histogram", Histogram);
 X2IR_PADDLE(unique).From("unique", Unique).From("unique_consecutive", UniqueConsecutive);
+X2IR_PADDLE(top_k)
+    .From({"top_k_v2", "top_k"}, TopK)
+    .From("argsort", ArgSort)
+    .From("kthvalue", KthValue)
+    .From("mode", Mode);
+X2IR_PADDLE(gather).From("unfold", Unfold);
+X2IR_PADDLE(gather).From("as_strided", AsStrided).From("tensor_unfold", TensorUnfold);
+X2IR_PADDLE(gather).From({"repeat_interleave", "repeat_interleave_with_tensor_index"},
+                         RepeatInterleave);
 
 }  // namespace x2ir

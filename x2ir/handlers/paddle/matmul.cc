@@ -1,6 +1,7 @@
 // Products of matrices, and what is made of them.
-#include "x2ir/handlers/paddle/activation.h"
+
 #include "x2ir/handlers/paddle/elementwise.h"
+#include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
 namespace {
@@ -12,10 +13,12 @@ Expr Product(PaddleArgs& a, Expr x, Expr y, bool transpose_x, bool transpose_y) 
   if (transpose_y && a.Rank(y) > 1) y = SwapLast(y);
   return MatMul(x.To(type), y.To(type));
 }
+
 Expr MatMulV2(PaddleArgs& a) {
   const bool tx = a.Bool("trans_x", false), ty = a.Bool("trans_y", false);
   return Product(a, a.X(), a.X("Y"), tx, ty);
 }
+
 Expr MatMulV1(PaddleArgs& a) {
   const bool tx = a.Bool("transpose_X", false), ty = a.Bool("transpose_Y", false);
   const double alpha = a.Number("alpha", 1);
@@ -52,31 +55,6 @@ Expr AddMm(PaddleArgs& a) {
   return Scaled(a.X("Input"), beta) + product;
 }
 
-Expr Dot(PaddleArgs& a) {
-  const Expr product = a.X() * a.X("Y");
-  return Sum(product, -1);
-}
-
-Expr Kron(PaddleArgs& a) {
-  const Expr x = a.X(), y = a.X("Y");
-  return AsTorch(a, "aten::kron.default", {{"self", x}, {"other", y}}, x.dtype());
-}
-
-// Vectors of three along an axis; by default the first axis of size 3.
-Expr Cross(PaddleArgs& a) {
-  const Expr x = a.X(), y = a.X("Y");
-  int64_t axis = a.Int("dim", 9);
-  if (axis == 9) {
-    for (int64_t i = 0; i < a.Rank(x) && axis == 9; ++i) {
-      const Dim dim = DimAt(x, i);
-      a.Require(dim.is_static(), "axes of unknown size");
-      if (dim.value() == 3) axis = i;
-    }
-  }
-  return AsTorch(a, "aten::linalg_cross.default", {{"self", x}, {"other", y}, {"dim", axis}},
-                 x.dtype());
-}
-
 Expr Einsum(PaddleArgs& a) {
   return a.Op("einsum", a.List("Operands"), {{"equation", a.String("equation", "")}});
 }
@@ -97,40 +75,44 @@ Expr MultiDot(PaddleArgs& a) {
   return product;
 }
 
-// --- Matrices ------------------------------------------------------------------------------------
-
 auto Torch1(const char* op, const char* slot, const char* name) {
   return [=](PaddleArgs& a) {
     const Expr x = a.X(slot);
     return AsTorch(a, op, {{name, x}}, x.dtype());
   };
 }
+
 Expr MatrixPower(PaddleArgs& a) {
   const Expr x = a.X();
   return AsTorch(a, "aten::linalg_matrix_power.default", {{"self", x}, {"n", a.Int("n", 1)}},
                  x.dtype());
 }
+
 PaddleResults SlogDet(PaddleArgs& a) {
   const Expr x = a.X("Input");
   const Values both =
       AsTorch(a, "aten::slogdet.default", {{"self", x}}, std::vector<DType>{x.dtype(), x.dtype()});
   return {{"Out", {Stack(a, {both[0], both[1]}, 0)}}};
 }
+
 Expr Cholesky(PaddleArgs& a) {
   const Expr x = a.X();
   const bool upper = a.Bool("upper", false);
   return AsTorch(a, "aten::linalg_cholesky.default", {{"self", x}, {"upper", upper}}, x.dtype());
 }
+
 Expr Solve(PaddleArgs& a) {
   const Expr x = a.X(), y = a.X("Y");
   return AsTorch(a, "aten::linalg_solve.default", {{"A", x}, {"B", y}}, x.dtype());
 }
+
 // Of a matrix that is given by its Cholesky factor.
 Expr CholeskySolve(PaddleArgs& a) {
   const Expr x = a.X(), y = a.X("Y");
   return AsTorch(a, "aten::cholesky_solve.default",
                  {{"self", x}, {"input2", y}, {"upper", a.Bool("upper", false)}}, x.dtype());
 }
+
 Expr TriangularSolve(PaddleArgs& a) {
   const Expr x = a.X(), y = a.X("Y");
   const bool upper = a.Bool("upper", true), transpose = a.Bool("transpose", false),
@@ -141,6 +123,7 @@ Expr TriangularSolve(PaddleArgs& a) {
       {{"self", matrix}, {"B", y}, {"upper", upper != transpose}, {"unitriangular", unit}},
       x.dtype());
 }
+
 PaddleResults QrLike(PaddleArgs& a) {
   const Expr x = a.X();
   const Values both = AsTorch(a, "aten::linalg_qr.default",
@@ -149,6 +132,7 @@ PaddleResults QrLike(PaddleArgs& a) {
                                                  a.Wants("R") ? x.dtype() : DType::kUndefined});
   return {{"Q", {both[0]}}, {"R", {both[1]}}};
 }
+
 PaddleResults EigH(PaddleArgs& a) {
   const Expr x = a.X();
   const std::string triangle = a.String(a.HasAttr("UPLO") ? "UPLO" : "uplo", "L");
@@ -156,6 +140,16 @@ PaddleResults EigH(PaddleArgs& a) {
       a, "aten::linalg_eigh.default", {{"self", x}, {"UPLO", triangle.c_str()}},
       std::vector<DType>{x.dtype(), a.Wants("Eigenvectors") ? x.dtype() : DType::kUndefined});
   return {{"Eigenvalues", {both[0]}}, {"Eigenvectors", {both[1]}}};
+}
+
+PaddleResults Svd(PaddleArgs& a) {
+  const Expr x = a.X();
+  const bool full = a.Bool("full_matrices", false);
+  const Values all =
+      AsTorch(a, "aten::linalg_svd.default", {{"A", x}, {"full_matrices", full}},
+              std::vector<DType>{a.Wants("U") ? x.dtype() : DType::kUndefined, x.dtype(),
+                                 a.Wants("VH") ? x.dtype() : DType::kUndefined});
+  return {{"U", {all[0]}}, {"S", {all[1]}}, {"VH", {all[2]}}};
 }
 
 }  // namespace
@@ -170,8 +164,6 @@ X2IR_PADDLE(matmul)
     .From("multi_dot", MultiDot)
     .From("matrix_power", MatrixPower);
 X2IR_PADDLE(einsum).From("einsum", Einsum).From("bilinear_tensor_product", Bilinear);
-X2IR_PADDLE(reduce_sum).From("dot", Dot);
-X2IR_PADDLE(mul).From("kron", Kron).From("cross", Cross);
 X2IR_PADDLE(det)
     .From("determinant", Torch1("aten::linalg_det.default", "Input", "A"))
     .From("slogdeterminant", SlogDet);
@@ -183,5 +175,6 @@ X2IR_PADDLE(cholesky).From("cholesky", Cholesky);
 X2IR_PADDLE(triangular_solve).From("triangular_solve", TriangularSolve);
 X2IR_PADDLE(qr).From("qr", QrLike);
 X2IR_PADDLE(eigh).From({"eigh", "eigvalsh"}, EigH);
+X2IR_PADDLE(svd).From("svd", Svd);
 
 }  // namespace x2ir

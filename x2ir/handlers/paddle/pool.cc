@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "x2ir/handlers/paddle/nn.h"
+#include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
 namespace {
@@ -160,10 +161,31 @@ Expr Unpool(PaddleArgs& a) {
   return ReshapeTo(ScatterElements(zeros, 2, rows(places).To(DType::kInt64), rows(x), "none"), all);
 }
 
+Expr LpPool(PaddleArgs& a) {
+  const Expr x = a.X();
+  const std::vector<int64_t> kernel = a.KnownList("ksize", {});
+  const std::vector<int64_t> strides = a.Ints("strides", kernel);
+  const double p = a.Number("norm_type", 2);
+  a.Require(p == 1 || p == 2, "a norm of another power");
+  a.Require(!a.Bool("ceil_mode", false) && !a.Bool("global_pooling", false) &&
+                !a.Bool("adaptive", false) && a.String("data_format", "NCHW") == "NCHW",
+            "other windows");
+  for (const char* name : {"exclusive", "pooling_type", "padding_algorithm"}) a.Ignore(name);
+  std::vector<int64_t> pads = a.Ints("paddings", {0, 0});
+  a.Require(std::count(pads.begin(), pads.end(), 0) == static_cast<std::ptrdiff_t>(pads.size()),
+            "padding");
+  // Of signed numbers: powers are summed up as they are.
+  const Expr powers = p == 1 ? x : Square(x);
+  const Expr mean = powers.Op("average_pool", {}, {{"kernel_shape", kernel}, {"strides", strides}});
+  const Expr sum = mean * static_cast<double>(*CheckedProduct(kernel));
+  return p == 1 ? sum : Sqrt(sum);
+}
+
 }  // namespace
 
 X2IR_PADDLE(average_pool).From({"pool2d", "pool3d"}, SlidingPool);
 X2IR_PADDLE(max_pool).From({"max_pool2d_with_index", "max_pool3d_with_index"}, PoolWithIndex);
 X2IR_PADDLE(max_unpool).From({"unpool", "unpool3d"}, Unpool);
+X2IR_PADDLE(lp_pool).From("lp_pool2d", LpPool);
 
 }  // namespace x2ir

@@ -1,6 +1,4 @@
 // Reductions, order and cumulation.
-#include <cmath>
-#include <limits>
 
 #include "x2ir/handlers/paddle/paddle.h"
 
@@ -11,6 +9,7 @@ struct Over {
   std::vector<int64_t> axes;  // none: all
   bool keep;
 };
+
 // The attributes of reductions, under their older and newer names.
 Over TakeOver(PaddleArgs& a, const Expr& x) {
   Over over;
@@ -21,6 +20,7 @@ Over TakeOver(PaddleArgs& a, const Expr& x) {
   for (int64_t& axis : over.axes) axis = a.Axis(axis, x);
   return over;
 }
+
 Expr Reduced(PaddleArgs& a, const Expr& x, const Over& over, Symbol op) {
   if (a.Rank(x) == 0 && op != Symbol("reduce_l1") && op != Symbol("reduce_log_sum_exp")) {
     return x.Op("identity");
@@ -36,6 +36,7 @@ auto Reduction(const char* op) {
     return Reduced(a, x, over, op);
   };
 }
+
 // Of bools and int32 it is an int64, where nothing else is said.
 auto Total(const char* op) {
   return [op](PaddleArgs& a) {
@@ -46,6 +47,7 @@ auto Total(const char* op) {
     return Reduced(a, x.To(type), over, op);
   };
 }
+
 auto Truth(bool any) {
   return [any](PaddleArgs& a) {
     const Expr x = a.X();
@@ -100,8 +102,6 @@ Expr Dist(PaddleArgs& a) {
   return VectorNorm(Flat(x - y), a.Number("p", 2), {0}, false);
 }
 
-// --- Order ---------------------------------------------------------------------------------------
-
 auto ArgExtreme(const char* op) {
   return [op](PaddleArgs& a) -> Expr {
     Expr x = a.X();
@@ -120,50 +120,6 @@ auto ArgExtreme(const char* op) {
   };
 }
 
-PaddleResults TopK(PaddleArgs& a) {
-  const Expr x = a.X();
-  const std::vector<Size> k = a.Sizes("k", {"K"}, {1});
-  a.Require(k.size() == 1, "one number of elements");
-  const Values both = a.b().Ops("top_k", {x, Vector(a, k)},
-                                {{"axis", a.Int("axis", -1)},
-                                 {"largest", a.Bool("largest", true)},
-                                 {"sorted", a.Bool("sorted", true)}},
-                                2);
-  return {{"Out", {both[0]}}, {"Indices", {both[1]}}};
-}
-
-PaddleResults ArgSort(PaddleArgs& a) {
-  const Expr x = a.X();
-  a.Bool("stable", false);
-  const bool descending = a.Bool("descending", false);
-  const int64_t axis = a.Int("axis", -1);
-  if (a.Rank(x) == 0) {
-    return {{"Out", {x.Op("identity")}}, {"Indices", {Int(a, 0)}}};
-  }
-  const Sorted sorted = Sort(x, a.Axis(axis, x), descending);
-  return {{"Out", {sorted.values}}, {"Indices", {sorted.indices}}};
-}
-
-// An element and where it stands, along an axis that may stay.
-PaddleResults Picked(const Values& both) { return {{"Out", {both[0]}}, {"Indices", {both[1]}}}; }
-PaddleResults KthValue(PaddleArgs& a) {
-  const Expr x = a.X();
-  const int64_t k = a.Int("k", 1), axis = a.Int("axis", -1);
-  const bool keep = a.Bool("keepdim", false);
-  return Picked(AsTorch(a, "aten::kthvalue.default",
-                        {{"self", x}, {"k", k}, {"dim", axis}, {"keepdim", keep}},
-                        std::vector<DType>{x.dtype(), DType::kInt64}));
-}
-PaddleResults Mode(PaddleArgs& a) {
-  const Expr x = a.X();
-  const int64_t axis = a.Int("axis", -1);
-  const bool keep = a.Bool("keepdim", false);
-  return Picked(AsTorch(a, "aten::mode.default", {{"self", x}, {"dim", axis}, {"keepdim", keep}},
-                        std::vector<DType>{x.dtype(), DType::kInt64}));
-}
-
-// --- Cumulation ----------------------------------------------------------------------------------
-
 Expr Cumulated(PaddleArgs& a, const char* op, Symbol axis_attr) {
   Expr x = a.X();
   int64_t axis = a.KnownNumber(axis_attr, {}, -1);
@@ -174,6 +130,7 @@ Expr Cumulated(PaddleArgs& a, const char* op, Symbol axis_attr) {
   const bool exclusive = a.Bool("exclusive", false), reverse = a.Bool("reverse", false);
   return x.Op(op, {a.b().Int(a.Axis(axis, x))}, {{"exclusive", exclusive}, {"reverse", reverse}});
 }
+
 Expr LogCumSumExp(PaddleArgs& a) {
   Expr x = a.X();
   int64_t axis = a.Int("axis", -1);
@@ -184,15 +141,10 @@ Expr LogCumSumExp(PaddleArgs& a) {
   }
   return AsTorch(a, "aten::logcumsumexp.default", {{"self", x}, {"dim", axis}}, x.dtype());
 }
-auto CumulatedExtreme(const char* op) {
-  return [op](PaddleArgs& a) -> PaddleResults {
-    Expr x = a.X();
-    const int64_t axis = a.Int("axis", -1);
-    const DType type = a.Dtype("dtype", DType::kInt64);
-    const Values both =
-        AsTorch(a, op, {{"self", x}, {"dim", axis}}, std::vector<DType>{x.dtype(), DType::kInt64});
-    return {{"Out", {both[0]}}, {"Indices", {a.Cast(both[1], type)}}};
-  };
+
+Expr Dot(PaddleArgs& a) {
+  const Expr product = a.X() * a.X("Y");
+  return Sum(product, -1);
 }
 
 }  // namespace
@@ -216,18 +168,11 @@ X2IR_PADDLE(reduce_l2)
     .From("dist", Dist);
 X2IR_PADDLE(arg_max).From("arg_max", ArgExtreme("arg_max"));
 X2IR_PADDLE(arg_min).From("arg_min", ArgExtreme("arg_min"));
-X2IR_PADDLE(top_k)
-    .From({"top_k_v2", "top_k"}, TopK)
-    .From("argsort", ArgSort)
-    .From("kthvalue", KthValue)
-    .From("mode", Mode);
 X2IR_PADDLE(cum_sum)
     .From("cumsum", [](PaddleArgs& a) { return Cumulated(a, "cum_sum", "axis"); })
     .From("logcumsumexp", LogCumSumExp);
 X2IR_PADDLE(cum_prod).From("cumprod",
                            [](PaddleArgs& a) { return Cumulated(a, "cum_prod", "dim"); });
-X2IR_PADDLE(scan)
-    .From("cummax", CumulatedExtreme("aten::cummax.default"))
-    .From("cummin", CumulatedExtreme("aten::cummin.default"));
+X2IR_PADDLE(reduce_sum).From("dot", Dot);
 
 }  // namespace x2ir

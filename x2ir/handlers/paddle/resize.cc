@@ -1,7 +1,6 @@
 // Images of other sizes, padding, and samples at places of a grid.
 #include "x2ir/builder/layers/resize.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "x2ir/builder/quantized.h"
@@ -86,79 +85,6 @@ Expr Interpolate(PaddleArgs& a, bool second_version) {
   return ResizedBy(x, factors, sampling, axes);
 }
 
-// --- Padding -------------------------------------------------------------------------------------
-
-std::string PadMode(PaddleArgs& a) {
-  const std::string mode = a.String("mode", "constant");
-  if (mode == "replicate") return "edge";
-  if (mode == "circular") return "wrap";
-  a.Require(mode == "constant" || mode == "reflect" || mode == "edge", StrCat("padding ", mode));
-  return mode;
-}
-
-Expr Padded(PaddleArgs& a, const Expr& x, const std::vector<Size>& begins,
-            const std::vector<Size>& ends, const std::vector<int64_t>& axes,
-            const std::string& mode, double number) {
-  std::vector<Size> pads = begins;
-  pads.insert(pads.end(), ends.begin(), ends.end());
-  return x.Op(
-      "pad",
-      {Vector(a, pads), mode == "constant" ? x.Number(number).value() : nullptr, a.b().Ints(axes)},
-      {{"mode", mode}});
-}
-
-// top, bottom, left, right.
-Expr Pad2d(PaddleArgs& a) {
-  const Expr x = a.X();
-  const bool last = ChannelsLast(a);
-  const std::vector<Size> pads = a.Sizes("paddings", {"Paddings"}, {0, 0, 0, 0});
-  const double number = a.Number("pad_value", 0);
-  if (pads.size() != 4) a.Fail(Invalid("expected four paddings"));
-  const int64_t from = last ? 1 : 2;
-  return Padded(a, x, {pads[0], pads[2]}, {pads[1], pads[3]}, {from, from + 1}, PadMode(a), number);
-}
-// left, right, top, bottom, front, back.
-Expr Pad3d(PaddleArgs& a) {
-  const Expr x = a.X();
-  const bool last = ChannelsLast(a);
-  const std::vector<Size> pads = a.Sizes("paddings", {"Paddings"});
-  const double number = a.Number("value", 0);
-  const int64_t rank = a.Rank(x), spatial = rank - 2;
-  if (pads.size() < static_cast<size_t>(2 * spatial)) a.Fail(Invalid("paddings of other axes"));
-  std::vector<Size> begins, ends;
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i < spatial; ++i) {
-    const auto at = static_cast<size_t>(2 * (spatial - 1 - i));
-    begins.push_back(pads[at]);
-    ends.push_back(pads[at + 1]);
-    axes.push_back((last ? 1 : 2) + i);
-  }
-  return Padded(a, x, begins, ends, axes, PadMode(a), number);
-}
-// Both ends of each axis, one axis after the other.
-Expr PadAll(PaddleArgs& a) {
-  const Expr x = a.X();
-  const std::vector<Size> pads = a.Sizes("paddings", {});
-  a.Bool("pad_from_left_axis", true);
-  const Expr number = a.Scalar("pad_value", {}, 0, x.dtype());
-  if (pads.size() != static_cast<size_t>(2 * a.Rank(x))) a.Fail(Invalid("paddings of other axes"));
-  std::vector<Size> all;
-  for (size_t end = 0; end < 2; ++end) {
-    for (size_t i = end; i < pads.size(); i += 2) all.push_back(pads[i]);
-  }
-  return x.Op("pad", {Vector(a, all), number, nullptr}, {{"mode", "constant"}});
-}
-// Y made as large as X, at the ends.
-Expr PadLike(PaddleArgs& a) {
-  const Expr x = a.X(), y = a.X("Y");
-  const double number = a.Number("pad_value", 0);
-  std::vector<Size> pads(static_cast<size_t>(a.Rank(y)), Size(0));
-  for (int64_t i = 0; i < a.Rank(y); ++i) pads.push_back(Minus(a, SizeAt(x, i), SizeAt(y, i)));
-  return y.Op("pad", {Vector(a, pads), y.Number(number), nullptr}, {{"mode", "constant"}});
-}
-
-// --- Grids ---------------------------------------------------------------------------------------
-
 Expr GridSample(PaddleArgs& a) {
   const Expr x = a.X(), grid = a.X("Grid");
   const std::string mode = a.String("mode", "bilinear");
@@ -177,38 +103,6 @@ Expr AffineGrid(PaddleArgs& a) {
                   {{"align_corners", a.Bool("align_corners", true)}});
 }
 
-// --- Blocks of images ----------------------------------------------------------------------------
-
-// The blocks of an image as columns. Paddings: top, left, bottom, right.
-Expr Unfold(PaddleArgs& a) {
-  Expr x = a.X();
-  const std::vector<int64_t> kernel = a.Ints("kernel_sizes"), strides = a.Ints("strides", {1, 1}),
-                             dilations = a.Ints("dilations", {1, 1});
-  std::vector<int64_t> pads = a.Ints("paddings", {0, 0, 0, 0});
-  if (pads.size() == 4) {
-    const std::vector<int64_t> all = {pads[0], pads[1], pads[2], pads[3]};
-    x = x.Op("pad", {a.b().Ints(all), x.Number(0), a.b().Ints({2, 3})}, {{"mode", "constant"}});
-    pads = {0, 0};
-  }
-  return AsTorch(a, "aten::im2col.default",
-                 {{"self", x},
-                  {"kernel_size", Attribute(kernel)},
-                  {"dilation", Attribute(dilations)},
-                  {"padding", Attribute(pads)},
-                  {"stride", Attribute(strides)}},
-                 x.dtype());
-}
-Expr Fold(PaddleArgs& a) {
-  const Expr x = a.X();
-  const std::vector<int64_t> sizes = a.Ints("output_sizes"), kernel = a.Ints("kernel_sizes"),
-                             strides = a.Ints("strides", {1, 1}),
-                             dilations = a.Ints("dilations", {1, 1});
-  std::vector<int64_t> pads = a.Ints("paddings", {0, 0, 0, 0});
-  if (pads.size() == 2) pads = {pads[0], pads[1], pads[0], pads[1]};
-  return x.Op("col2im", {a.b().Ints(sizes), a.b().Ints(kernel)},
-              {{"strides", strides}, {"dilations", dilations}, {"pads", pads}});
-}
-
 }  // namespace
 
 X2IR_PADDLE(resize)
@@ -218,14 +112,7 @@ X2IR_PADDLE(resize)
     .From({"bilinear_interp", "nearest_interp", "bicubic_interp", "linear_interp",
            "trilinear_interp"},
           [](PaddleArgs& a) { return Interpolate(a, false); });
-X2IR_PADDLE(pad)
-    .From("pad2d", Pad2d)
-    .From("pad3d", Pad3d)
-    .From("pad", PadAll)
-    .From("pad_constant_like", PadLike);
 X2IR_PADDLE(grid_sample).From("grid_sampler", GridSample);
 X2IR_PADDLE(affine_grid).From("affine_grid", AffineGrid);
-X2IR_PADDLE(gather).From("unfold", Unfold);
-X2IR_PADDLE(col2im).From("fold", Fold);
 
 }  // namespace x2ir

@@ -1,8 +1,8 @@
 // Shapes and moves: what goes where, without arithmetic.
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
-#include "x2ir/builder/quantized.h"
+#include "x2ir/handlers/paddle/nn.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
@@ -16,25 +16,6 @@ Expr ShapeOfInput(PaddleArgs& a, DType type) {
 Expr ViewShape(PaddleArgs& a) {
   const std::vector<int64_t> sizes = a.Ints("dims");
   return Reshape(a.X("Input"), sizes);
-}
-Expr AsStrided(PaddleArgs& a) {
-  const Expr x = a.X("input");
-  return AsTorch(a, "aten::as_strided.default",
-                 {{"self", x},
-                  {"size", Attribute(a.Ints("dims"))},
-                  {"stride", Attribute(a.Ints("stride"))},
-                  {"storage_offset", a.Int("offset", 0)}},
-                 x.dtype());
-}
-// Windows of an axis, whose elements stand in a new last axis.
-Expr TensorUnfold(PaddleArgs& a) {
-  const Expr x = a.X("input");
-  return AsTorch(a, "aten::unfold.default",
-                 {{"self", x},
-                  {"dimension", a.Axis(a.Int("axis", 0), x)},
-                  {"size", a.Int("size", 1)},
-                  {"step", a.Int("step", 1)}},
-                 x.dtype());
 }
 
 // 0: the size as it is; -1: what is left.
@@ -103,6 +84,7 @@ Expr FlattenRange(PaddleArgs& a) {
   for (int64_t i = to + 1; i < rank; ++i) result.emplace_back(sizes[static_cast<size_t>(i)]);
   return ReshapeTo(x, result);
 }
+
 // A matrix: the axes before `axis`, and the others.
 Expr FlattenToMatrix(PaddleArgs& a) {
   const Expr x = a.X();
@@ -179,8 +161,6 @@ Values Unstacked(PaddleArgs& a) {
   return parts;
 }
 
-// --- Slices --------------------------------------------------------------------------------------
-
 Expr WithoutAxes(PaddleArgs& a, const Expr& y, std::vector<int64_t> axes) {
   for (int64_t& axis : axes) axis = a.Axis(axis, y);
   std::sort(axes.begin(), axes.end());
@@ -239,8 +219,6 @@ Expr StridedSliceLike(PaddleArgs& a) {
   return WithoutAxes(a, y, decreased);
 }
 
-// --- Repetition ----------------------------------------------------------------------------------
-
 Expr ExpandTo(PaddleArgs& a) {
   const Expr x = a.X();
   std::vector<Size> sizes = a.Sizes("shape", {"expand_shapes_tensor", "Shape"});
@@ -270,14 +248,17 @@ Expr Tiled(PaddleArgs& a, Expr x, std::vector<Size> repeats) {
   }
   return repeats.empty() ? x.Op("identity") : x.Op("tile", {Vector(a, repeats)});
 }
+
 Expr Tile(PaddleArgs& a) {
   const Expr x = a.X();
   return Tiled(a, x, a.Sizes("repeat_times", {"repeat_times_tensor", "RepeatTimes"}));
 }
+
 Expr ExpandTimes(PaddleArgs& a) {
   const Expr x = a.X();
   return Tiled(a, x, a.Sizes("expand_times", {"expand_times_tensor", "ExpandTimes"}));
 }
+
 // As often as makes it as large as another one.
 Expr ExpandAsTarget(PaddleArgs& a) {
   const Expr x = a.X(), y = a.X("target_tensor");
@@ -338,8 +319,6 @@ Values Meshgrid(PaddleArgs& a) {
   return grids;
 }
 
-// --- Order ---------------------------------------------------------------------------------------
-
 Expr FlipLike(PaddleArgs& a) {
   const Expr x = a.X();
   std::vector<int64_t> axes = a.HasAttr("dims") ? a.Ints("dims") : a.KnownList("axis", {});
@@ -368,6 +347,7 @@ Expr PixelShuffle(PaddleArgs& a) {
           .Op("depth_to_space", {}, {{"blocksize", a.Int("upscale_factor", 1)}, {"mode", "CRD"}});
   return last ? MoveAxis(y, 1, 3) : y;
 }
+
 Expr PixelUnshuffle(PaddleArgs& a) {
   const Expr x = a.X();
   const bool last = a.String("data_format", "NCHW") == "NHWC";
@@ -377,6 +357,7 @@ Expr PixelUnshuffle(PaddleArgs& a) {
                          {{"self", first}, {"downscale_factor", factor}}, x.dtype());
   return last ? MoveAxis(y, 1, 3) : y;
 }
+
 // Channels of groups beside each other become channels of all groups in turn.
 Expr ChannelShuffle(PaddleArgs& a) {
   const Expr x = a.X();
@@ -437,20 +418,123 @@ Expr TemporalShift(PaddleArgs& a) {
   return last ? MoveAxis(shifted, 1, 3) : shifted;
 }
 
-// What several devices exchange, where there is one.
-Expr OfOneDevice(PaddleArgs& a) {
-  a.Int("rank", 0);
-  a.Require(a.Int("nranks", 1) == 1, "more than one device");
-  return a.X().Op("identity");
-}
-Expr AsItIs(PaddleArgs& a) {
-  for (const char* name : {"reduce_type", "root"}) a.Ignore(name);  // of several devices
-  return a.X().Op("identity");
-}
-
 Expr IsEmpty(PaddleArgs& a) {
   const Expr x = a.X();
   return x.Op("size") == Int(a, 0);
+}
+
+Expr OneHot(PaddleArgs& a, bool column) {
+  Expr x = a.X();
+  const DType type = a.Dtype("dtype", DType::kFloat32);
+  const Expr depth = a.Scalar("depth", {"depth_tensor"}, -1, DType::kInt64);
+  a.Bool("allow_out_of_range", false);
+  if (column) x = Squeeze(x, {a.Rank(x) - 1});
+  const Expr values = {a.b(), a.b().Constant(Tensor::Of<float>({2}, {0.0f, 1.0f}))};
+  return x.Op("one_hot", {depth, values.To(type)}, {{"axis", -1}});
+}
+
+std::string PadMode(PaddleArgs& a) {
+  const std::string mode = a.String("mode", "constant");
+  if (mode == "replicate") return "edge";
+  if (mode == "circular") return "wrap";
+  a.Require(mode == "constant" || mode == "reflect" || mode == "edge", StrCat("padding ", mode));
+  return mode;
+}
+
+Expr Padded(PaddleArgs& a, const Expr& x, const std::vector<Size>& begins,
+            const std::vector<Size>& ends, const std::vector<int64_t>& axes,
+            const std::string& mode, double number) {
+  std::vector<Size> pads = begins;
+  pads.insert(pads.end(), ends.begin(), ends.end());
+  return x.Op(
+      "pad",
+      {Vector(a, pads), mode == "constant" ? x.Number(number).value() : nullptr, a.b().Ints(axes)},
+      {{"mode", mode}});
+}
+
+// top, bottom, left, right.
+Expr Pad2d(PaddleArgs& a) {
+  const Expr x = a.X();
+  const bool last = ChannelsLast(a);
+  const std::vector<Size> pads = a.Sizes("paddings", {"Paddings"}, {0, 0, 0, 0});
+  const double number = a.Number("pad_value", 0);
+  if (pads.size() != 4) a.Fail(Invalid("expected four paddings"));
+  const int64_t from = last ? 1 : 2;
+  return Padded(a, x, {pads[0], pads[2]}, {pads[1], pads[3]}, {from, from + 1}, PadMode(a), number);
+}
+
+// left, right, top, bottom, front, back.
+Expr Pad3d(PaddleArgs& a) {
+  const Expr x = a.X();
+  const bool last = ChannelsLast(a);
+  const std::vector<Size> pads = a.Sizes("paddings", {"Paddings"});
+  const double number = a.Number("value", 0);
+  const int64_t rank = a.Rank(x), spatial = rank - 2;
+  if (pads.size() < static_cast<size_t>(2 * spatial)) a.Fail(Invalid("paddings of other axes"));
+  std::vector<Size> begins, ends;
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < spatial; ++i) {
+    const auto at = static_cast<size_t>(2 * (spatial - 1 - i));
+    begins.push_back(pads[at]);
+    ends.push_back(pads[at + 1]);
+    axes.push_back((last ? 1 : 2) + i);
+  }
+  return Padded(a, x, begins, ends, axes, PadMode(a), number);
+}
+
+// Both ends of each axis, one axis after the other.
+Expr PadAll(PaddleArgs& a) {
+  const Expr x = a.X();
+  const std::vector<Size> pads = a.Sizes("paddings", {});
+  a.Bool("pad_from_left_axis", true);
+  const Expr number = a.Scalar("pad_value", {}, 0, x.dtype());
+  if (pads.size() != static_cast<size_t>(2 * a.Rank(x))) a.Fail(Invalid("paddings of other axes"));
+  std::vector<Size> all;
+  for (size_t end = 0; end < 2; ++end) {
+    for (size_t i = end; i < pads.size(); i += 2) all.push_back(pads[i]);
+  }
+  return x.Op("pad", {Vector(a, all), number, nullptr}, {{"mode", "constant"}});
+}
+
+// Y made as large as X, at the ends.
+Expr PadLike(PaddleArgs& a) {
+  const Expr x = a.X(), y = a.X("Y");
+  const double number = a.Number("pad_value", 0);
+  std::vector<Size> pads(static_cast<size_t>(a.Rank(y)), Size(0));
+  for (int64_t i = 0; i < a.Rank(y); ++i) pads.push_back(Minus(a, SizeAt(x, i), SizeAt(y, i)));
+  return y.Op("pad", {Vector(a, pads), y.Number(number), nullptr}, {{"mode", "constant"}});
+}
+
+Expr Fold(PaddleArgs& a) {
+  const Expr x = a.X();
+  const std::vector<int64_t> sizes = a.Ints("output_sizes"), kernel = a.Ints("kernel_sizes"),
+                             strides = a.Ints("strides", {1, 1}),
+                             dilations = a.Ints("dilations", {1, 1});
+  std::vector<int64_t> pads = a.Ints("paddings", {0, 0, 0, 0});
+  if (pads.size() == 2) pads = {pads[0], pads[1], pads[0], pads[1]};
+  return x.Op("col2im", {a.b().Ints(sizes), a.b().Ints(kernel)},
+              {{"strides", strides}, {"dilations", dilations}, {"pads", pads}});
+}
+
+// Columns [start, start + length) of each, side by side or added up.
+std::vector<Value*> PartsOf(PaddleArgs& a) {
+  const int64_t start = a.Int("start_index", 0), length = a.Int("length", -1);
+  std::vector<Value*> parts;
+  for (Value* each : a.List("X")) {
+    const Expr x(a.b(), each);
+    parts.push_back(Slice(x, 1, start, length < 0 ? Size(kToEnd) : Size(start + length)));
+  }
+  a.Require(!parts.empty() && start >= 0, "no operands");
+  return parts;
+}
+
+Expr PartialConcat(PaddleArgs& a) { return Concat(a, PartsOf(a), 1); }
+
+Expr PartialSum(PaddleArgs& a) {
+  const std::vector<Value*> parts = PartsOf(a);
+  Expr sum(a.b(), parts[0]);
+  for (size_t i = 1; i < parts.size(); ++i) sum = sum + Expr(a.b(), parts[i]);
+  return sum;
 }
 
 }  // namespace
@@ -461,7 +545,6 @@ X2IR_PADDLE(shape)
 X2IR_PADDLE(size)
     .From("size", [](PaddleArgs& a) { return a.X("Input").Op("size"); })
     .From("is_empty", IsEmpty);
-X2IR_PADDLE(gather).From("as_strided", AsStrided).From("tensor_unfold", TensorUnfold);
 X2IR_PADDLE(reshape)
     .From({"reshape2", "reshape"}, ReshapeLike)
     .From("view_shape", ViewShape)
@@ -492,32 +575,16 @@ X2IR_PADDLE(space_to_depth)
     .From("pixel_unshuffle", PixelUnshuffle)
     .From("space_to_depth", SpaceToDepth);
 X2IR_PADDLE(transpose).From({"shuffle_channel", "channel_shuffle"}, ChannelShuffle);
-X2IR_PADDLE(identity)
-    .From({"assign",
-           "share_data",
-           "memcpy",
-           "memcpy_d2h",
-           "memcpy_h2d",
-           "c_identity",
-           "c_allreduce_sum",
-           "c_allreduce_max",
-           "c_allreduce_min",
-           "c_allreduce_prod",
-           "c_allreduce_avg",
-           "all_reduce",
-           "c_broadcast",
-           "broadcast",
-           "mp_allreduce_sum",
-           "c_sync_calc_stream",
-           "c_sync_comm_stream",
-           "shadow_feed",
-           "nop",
-           "npu_identity"},
-          AsItIs)
-    .From({"c_allgather", "all_gather", "c_concat", "c_split", "partial_allgather"}, OfOneDevice);
-X2IR_PADDLE(identity).From("depend", [](PaddleArgs& a) {
-  a.Drop({"Dep"});
-  return a.X().Op("identity");
-});
+X2IR_PADDLE(one_hot)
+    .From("one_hot_v2", [](PaddleArgs& a) { return OneHot(a, false); })
+    .From("one_hot", [](PaddleArgs& a) { return OneHot(a, true); });
+X2IR_PADDLE(pad)
+    .From("pad2d", Pad2d)
+    .From("pad3d", Pad3d)
+    .From("pad", PadAll)
+    .From("pad_constant_like", PadLike);
+X2IR_PADDLE(col2im).From("fold", Fold);
+X2IR_PADDLE(concat).From("partial_concat", PartialConcat);
+X2IR_PADDLE(sum).From("partial_sum", PartialSum);
 
 }  // namespace x2ir

@@ -1,10 +1,13 @@
 // TensorFlow: arithmetic, comparison and logic of two operands, broadcast.
 #include "x2ir/handlers/tf/binary.h"
 
+#include <algorithm>
 #include <numbers>
+#include <vector>
 
-#include "x2ir/builder/special_functions.h"
+#include "x2ir/builder/arrays.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -12,6 +15,7 @@ namespace {
 Value* Zero(TfArgs& a) { return a.in(0).Number(0); }
 Value* IsZero(TfArgs& a, size_t i) { return a.Op("equal", {a.in(i), a.in(i).Number(0)}); }
 Value* IsNegative(TfArgs& a, Value* v) { return a.Op("less", {v, Expr(a, v).Number(0)}); }
+
 // By the sign bit: -0 is negative.
 Value* HasSign(TfArgs& a, Value* v) {
   Value* zero = Expr(a, v).Number(0);
@@ -58,6 +62,7 @@ Value* FloorMod(TfArgs& a) {
 Value* UnlessZero(TfArgs& a, size_t which, Value* result) {
   return a.Op("where", {IsZero(a, which), Zero(a), result});
 }
+
 Value* DivNoNan(TfArgs& a) { return UnlessZero(a, 1, a.Op("div", {a.in(0), a.in(1)})); }
 Value* MulNoNan(TfArgs& a) { return UnlessZero(a, 1, a.Op("mul", {a.in(0), a.in(1)})); }
 Value* Xdivy(TfArgs& a) { return UnlessZero(a, 0, a.Op("div", {a.in(0), a.in(1)})); }
@@ -94,10 +99,12 @@ Value* Atan2(TfArgs& a) { return AngleOf(a, a.in(0), a.in(1)); }
 void RequireBroadcast(TfArgs& a) {
   a.Require(a.Bool("incompatible_shape_error", true), "comparison of shapes that do not broadcast");
 }
+
 Value* Equal(TfArgs& a) {
   RequireBroadcast(a);
   return a.Op("equal", {a.in(0), a.in(1)});
 }
+
 Value* NotEqual(TfArgs& a) {
   RequireBroadcast(a);
   return a.Op("not", {a.Op("equal", {a.in(0), a.in(1)})});
@@ -134,6 +141,7 @@ Value* Shift(TfArgs& a, bool left) {
   Value* shifted = a.Cast(a.Op("bit_shift", {a.Cast(magnitude, bits), n}, direction), type);
   return a.Op("where", {negative, a.Op("bitwise_not", {shifted}), shifted});
 }
+
 Value* LeftShift(TfArgs& a) { return Shift(a, true); }
 Value* RightShift(TfArgs& a) { return Shift(a, false); }
 
@@ -143,7 +151,6 @@ Value* AddN(TfArgs& a) {
 }
 
 Value* ClipByValue(TfArgs& a) { return a.Op("max", {a.Op("min", {a.in(0), a.in(2)}), a.in(1)}); }
-
 Value* SelectV2(TfArgs& a) { return a.Op("where", {a.in(0), a.in(1), a.in(2)}); }
 
 // The condition of one axis is that of the first one.
@@ -157,6 +164,94 @@ absl::StatusOr<Value*> FromSelect(TfArgs& a) {
     condition = a.Op("unsqueeze", {condition, a.b().Ints(axes)});
   }
   return a.Op("where", {condition, a.in(1), a.in(2)});
+}
+
+Value* BiasAdd(TfArgs& a) {
+  const TfLayout layout = TakeLayout(a);
+  Value* bias = a.in(1);
+  if (!layout.channels_last) {
+    const int64_t rank = a.rank(0);
+    a.Require(rank >= 0, "the operand's rank is not known");
+    std::vector<int64_t> axes;
+    for (int64_t i = 2; i < rank; ++i) axes.push_back(i - 1);
+    if (!axes.empty()) bias = a.Op("unsqueeze", {bias, a.b().Ints(axes)});
+  }
+  return a.Op("add", {a.in(0), bias});
+}
+
+// Of vectors in the last axis, which has 3 elements.
+absl::StatusOr<Value*> Cross(TfArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  if (rank < 1) return Invalid("expected rank 1 or more");
+  const auto turned = [&](size_t i, std::vector<int64_t> order) {
+    return Gather(a.in(i), a.b().Ints(order), rank - 1);
+  };
+  const std::vector<int64_t> next = {1, 2, 0}, last = {2, 0, 1};
+  return a.Op("sub", {a.Op("mul", {turned(0, next), turned(1, last)}),
+                      a.Op("mul", {turned(0, last), turned(1, next)})});
+}
+
+// Sizes of two shapes broadcast together.
+absl::StatusOr<Value*> BroadcastArgs(TfArgs& a) {
+  const DType type = a.in(0)->dtype();
+  int64_t lengths[2];
+  for (size_t i : {0, 1}) {
+    const Shape* shape = (a.in(i), a.shape(i));
+    if (!shape || shape->rank() != 1 || !(*shape)[0].is_static()) {
+      return Unimplemented("the length of operand ", i, " is not known");
+    }
+    lengths[i] = (*shape)[0].value();
+  }
+  const int64_t length = std::max(lengths[0], lengths[1]);
+  Value* sizes[2];
+  for (size_t i : {0, 1}) {
+    Value* pads = a.b().Ints({length - lengths[i], 0});
+    sizes[i] = a.Op("pad", {a.AsInt64(a.in(i)), pads, a.b().Int(1)});
+  }
+  Value* is_one = a.Op("equal", {sizes[0], a.b().Int(1)});
+  return a.Cast(a.Op("where", {is_one, sizes[1], sizes[0]}), type);
+}
+
+Value* StringToNumber(TfArgs& a) { return a.Cast(a.in(0), a.Type("out_type", DType::kFloat32)); }
+
+absl::StatusOr<Value*> ToTfCast(TfWriter& w) {
+  const DType to = w.DTypeAttr("to");
+  if (to == DType::kString || w.dtype() == DType::kString) return CannotExpress("casts of strings");
+  if (IsFloating(to) && BitWidth(to) <= 8) return CannotExpress("casts to ", Name(to));
+  return w.Tf("Cast", {w.in(0)}, {{"DstT", Type::Tensor(to)}});
+}
+
+Value* ToTfBitcast(TfWriter& w) {
+  return w.Tf("Bitcast", {w.in(0)}, {{"type", Type::Tensor(w.DTypeAttr("to"))}});
+}
+
+Value* ToTfDiv(TfWriter& w) {
+  return w.Tf(IsFloating(w.dtype()) ? "RealDiv" : "TruncateDiv", {w.in(0), w.in(1)});
+}
+
+absl::StatusOr<Value*> ToTfMod(TfWriter& w) {
+  const bool fmod = w.Int("fmod") != 0;
+  if (!fmod && IsFloating(w.dtype())) {
+    return CannotExpress("remainders of floats that have the divisor's sign");
+  }
+  return w.Tf(fmod ? "TruncateMod" : "FloorMod", {w.in(0), w.in(1)});
+}
+
+absl::StatusOr<Value*> ToTfPow(TfWriter& w) {
+  if (w.dtype(0) != w.dtype(1)) return CannotExpress("an exponent of another type");
+  return w.Tf("Pow", {w.in(0), w.in(1)});
+}
+
+// Two at a time.
+auto ToTfFold(Symbol ir, std::string_view op) {
+  return [=](TfWriter& w) -> Value* {
+    if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
+    return w.Tf(op, {w.FoldedButLast(ir), w.in(w.num_inputs() - 1)});
+  };
+}
+
+Value* ToTfShift(TfWriter& w) {
+  return w.Tf(w.String("direction") == "LEFT" ? "LeftShift" : "RightShift", {w.in(0), w.in(1)});
 }
 
 }  // namespace
@@ -177,7 +272,6 @@ X2IR_TF(pow).From("Pow");
 X2IR_TF(max).From("Maximum").From("ClipByValue", ClipByValue);
 X2IR_TF(min).From("Minimum");
 X2IR_TF(atan).From("Atan2", Atan2);
-
 X2IR_TF(equal).From("Equal", Equal).From("NotEqual", NotEqual);
 X2IR_TF(less).Is("Less").From("ApproximateEqual", ApproximateEqual);
 X2IR_TF(less_or_equal).Is("LessEqual");
@@ -190,5 +284,21 @@ X2IR_TF(bitwise_or).Is("BitwiseOr");
 X2IR_TF(bitwise_xor).Is("BitwiseXor");
 X2IR_TF(bit_shift).From("LeftShift", LeftShift).From("RightShift", RightShift);
 X2IR_TF(where).From("SelectV2", SelectV2).From("Select", FromSelect);
+X2IR_TF(add).From("BiasAdd", BiasAdd).From("BiasAddV1", BiasAdd);
+X2IR_TF(mul).From("Cross", Cross);
+X2IR_TF(where).From("BroadcastArgs", BroadcastArgs);
+X2IR_TF(cast).From("StringToNumber", StringToNumber);
+X2IR_TF(cast).To("Cast", ToTfCast);
+X2IR_TF(bit_cast).To("Bitcast", ToTfBitcast);
+X2IR_TF(add).To("AddV2");
+X2IR_TF(div).To("RealDiv", ToTfDiv);
+X2IR_TF(mod).To("FloorMod", ToTfMod);
+X2IR_TF(pow).To("Pow", ToTfPow);
+X2IR_TF(max).To("Maximum", ToTfFold("max", "Maximum"));
+X2IR_TF(min).To("Minimum", ToTfFold("min", "Minimum"));
+X2IR_TF(bit_shift).To("LeftShift", ToTfShift);
+X2IR_TF(equal).To("Equal");
+X2IR_TF(xor).To("NotEqual");
+X2IR_TF(where).To("SelectV2");
 
 }  // namespace x2ir

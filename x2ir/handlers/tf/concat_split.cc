@@ -1,8 +1,16 @@
 // TensorFlow: putting tensors together and taking them apart.
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <string>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tf/writer.h"
+#include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -52,6 +60,7 @@ Values Parts(TfArgs& a, Value* x, Value* sizes, int64_t axis, int64_t count) {
 
 // Outputs that nobody looks at are made too, so their number must be a sane one.
 constexpr int64_t kMaxParts = 1 << 16;
+
 absl::StatusOr<int64_t> Count(TfArgs& a, Symbol attr) {
   const int64_t count = a.Int(attr, 0);
   if (count < 0 || count > kMaxParts) return Invalid(attr.view(), " = ", count);
@@ -118,6 +127,143 @@ absl::StatusOr<Values> Unpack(TfArgs& a) {
   return parts;
 }
 
+// Both ends come out exactly.
+Value* LinSpace(TfArgs& a) {
+  Value* start = a.in(0);
+  Value* stop = a.in(1);
+  const DType t = start->dtype();
+  Value* count = a.AsInt64(a.in(2));
+  Value* last = a.Op("sub", {count, a.b().Int(1)});
+  Value* steps = a.Cast(a.Op("max", {last, a.b().Int(1)}), t);
+  Value* step = a.Op("div", {a.Op("sub", {stop, start}), steps});
+  Value* places = Iota({a, count});
+  Value* between = a.Op("add", {start, a.Op("mul", {step, a.Cast(places, t)})});
+  Value* at_end =
+      a.Op("and", {a.Op("equal", {places, last}), a.Op("greater", {last, a.b().Int(0)})});
+  return Where({a, at_end}, {a, stop}, {a, between});
+}
+
+// Nothing says what the elements are; TensorFlow's, too, are zeros if it is asked to.
+Value* Empty(TfArgs& a) {
+  a.Bool("init", false);
+  const DType t = a.Type("dtype", DType::kFloat32);
+  Tensor zero = t == DType::kString ? Tensor::Strings({}, {""}) : Tensor::Zeros(t, {});
+  return a.Op("expand", {a.b().Constant(std::move(zero)), a.AsInt64(a.in(0))});
+}
+
+// `on` at the index, `off` elsewhere, which is everywhere if the index is out of range.
+Value* OneHot(TfArgs& a) {
+  const int64_t axis = a.Int("axis", -1);
+  Value* indices = a.AsInt64(a.in(0));
+  Value* depth = a.AsInt64(a.in(1));
+  const bool scalar = Expr(a, indices).rank() == 0;
+  if (scalar) indices = Unsqueeze({a, indices}, {0});
+  indices = Where(a.Op("less", {indices, a.b().Int(0)}), {a, depth}, {a, indices});
+  Value* values = a.Op("concat", {Unsqueeze(a.in(3), {0}), Unsqueeze(a.in(2), {0})}, {{"axis", 0}});
+  Value* hot = a.Op("one_hot", {indices, depth, values}, {{"axis", scalar ? -1 : axis}});
+  return scalar ? Squeeze({a, hot}, {0}) : hot;
+}
+
+// Every element 0 or 1, of x's type and shape.
+Value* Like(TfArgs& a, double value) {
+  Value* x = a.in(0);
+  const DType dtype = x->dtype();
+  if (dtype == DType::kUndefined) {
+    a.b().Fail(Unimplemented("the operand's type is not known"));
+    return x;
+  }
+  Tensor element = Tensor::Zeros(dtype == DType::kString ? DType::kBool : dtype, {});
+  if (dtype == DType::kString) {
+    element = Tensor::Strings({}, {""});
+  } else if (dtype == DType::kBool) {
+    element = Tensor::Scalar<bool>(value != 0);
+  } else if (IsComplex(dtype)) {
+    a.Require(value == 0, "ones of complex type");
+  } else {
+    element = Tensor::ScalarOf(dtype, value);
+  }
+  return a.Op("expand", {a.b().Constant(std::move(element)), a.Op("shape", {x})});
+}
+
+Value* ZerosLike(TfArgs& a) { return Like(a, 0); }
+Value* OnesLike(TfArgs& a) { return Like(a, 1); }
+
+absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const OneHotParts parts, OneHotPartsOf(w));
+  return w.Tf("OneHot", {parts.index, parts.depth, parts.on, parts.off}, {{"axis", parts.axis}});
+}
+
+absl::StatusOr<Value*> ToTfTranspose(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  std::vector<int64_t> backwards(static_cast<size_t>(rank));
+  std::iota(backwards.rbegin(), backwards.rend(), 0);
+  return w.Tf("Transpose", {w.in(0), w.Int32s(w.attrs().Ints("perm", backwards))});
+}
+
+Value* ToTfExpand(TfWriter& w) {
+  if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("BroadcastTo", {w.in(0), known});
+  Value* own = w.Op("shape", {w.in(0)});
+  Value* both = w.Tf("BroadcastArgs", {own, w.Cast(w.in(1), DType::kInt64)}, {},
+                     Type::Tensor(DType::kInt64, Shape({Dim()})));
+  return w.Tf("BroadcastTo", {w.in(0), both});
+}
+
+Value* ToTfTile(TfWriter& w) { return w.Tf("Tile", {w.in(0), w.Known(w.in(1))}); }
+
+absl::StatusOr<Value*> ToTfConcat(TfWriter& w) {
+  if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  std::vector<Value*> operands = w.node().inputs();
+  operands.push_back(w.Int32(axis));
+  return w.Tf("ConcatV2", std::move(operands));
+}
+
+absl::StatusOr<Values> ToTfSplit(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  Value* sizes = w.has(1) ? w.Known(w.in(1)) : nullptr;
+  std::vector<bool> wanted;
+  std::vector<int64_t> parts;
+  for (const Value* part : w.node().outputs()) {
+    wanted.push_back(part != nullptr);
+    const Shape* shape = part ? part->shape() : nullptr;
+    if (sizes) continue;
+    if (!shape || !(*shape)[axis].is_static()) return CannotExpress("parts of unknown sizes");
+    parts.push_back((*shape)[axis].value());
+  }
+  if (!sizes) sizes = w.Ints(parts);
+  return w.TfAll("SplitV", {w.in(0), sizes, w.Int32(axis)},
+                 {{"num_split", static_cast<int64_t>(wanted.size())}}, wanted);
+}
+
+// A row an axis: what is before it, and behind it.
+absl::StatusOr<Value*> ToTfPad(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
+  const std::string& mode = w.String("mode");
+  if (mode != "constant" && mode != "reflect") return CannotExpress("mode ", mode);
+  if (AnyNegative(*pads)) return CannotExpress("negative pads");
+  const std::vector<int64_t> rows = PadPairs(*pads, given, rank);
+  Value* table = w.b().Constant(Tensor::Of<int64_t>({rank, 2}, rows));
+  if (mode == "reflect") return w.Tf("MirrorPad", {w.in(0), table}, {{"mode", "REFLECT"}});
+  if (w.dtype() == DType::kString || (w.dtype() == DType::kBool && !w.has(2))) {
+    return CannotExpress("elements of ", Name(w.dtype()));
+  }
+  Value* value = w.has(2) ? w.in(2) : w.Number(w.dtype(), 0);
+  if (value->shape() && value->shape()->rank() != 0) value = w.Reshape(value, {});
+  return w.Tf("PadV2", {w.in(0), table, value});
+}
+
+absl::StatusOr<Value*> ToTfFill(TfWriter& w) {
+  const Attribute* value = w.attrs().Find("value");
+  const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
+  if (!tensor) return CannotExpress("no value");
+  Value* one = w.b().Constant(tensor->Reshaped({}));
+  return w.Tf("Fill", {w.Known(w.in(0)), one});
+}
+
+Value* ToTfRange(TfWriter& w) { return w.Tf("Range", {w.in(0), w.in(1), w.in(2)}); }
+
 }  // namespace
 
 X2IR_TF(concat)
@@ -126,5 +272,18 @@ X2IR_TF(concat)
     .From("Pack", Pack)
     .From("ParallelConcat", ParallelConcat);
 X2IR_TF(split).From("Split", Split).From("SplitV", SplitV).From("Unpack", Unpack);
+X2IR_TF(range).From("LinSpace", LinSpace);
+X2IR_TF(expand).From("Empty", Empty);
+X2IR_TF(one_hot).From("OneHot", OneHot);
+X2IR_TF(expand).From("ZerosLike", ZerosLike).From("OnesLike", OnesLike);
+X2IR_TF(one_hot).To("OneHot", ToTfOneHot);
+X2IR_TF(transpose).To("Transpose", ToTfTranspose);
+X2IR_TF(expand).To("BroadcastTo", ToTfExpand);
+X2IR_TF(tile).To("Tile", ToTfTile);
+X2IR_TF(concat).To("ConcatV2", ToTfConcat);
+X2IR_TF(split).To("SplitV", ToTfSplit);
+X2IR_TF(pad).To("PadV2", ToTfPad);
+X2IR_TF(constant_of_shape).To("Fill", ToTfFill);
+X2IR_TF(range).To("Range", ToTfRange);
 
 }  // namespace x2ir

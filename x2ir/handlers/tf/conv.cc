@@ -1,10 +1,16 @@
 // TensorFlow: convolutions, pools and normalizations, in either layout.
-#include <numeric>
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "x2ir/builder/layers/pool.h"
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/fused.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tf/writer.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -58,86 +64,240 @@ absl::StatusOr<Value*> DepthwiseConv(TfArgs& a) {
   return MakeConv(a.in(0), kernel, nullptr, window, dims[2]);
 }
 
-template <size_t kSpatial, PoolKind kKind>
-Value* PoolBy(TfArgs& a) {
-  const TfLayout layout = TakeLayout(a, kSpatial == 2 ? "NHWC" : "NDHWC");
-  return MakePool(a.in(0), {TakePoolWindow(a, layout, kSpatial), kKind});
-}
-
-Value* BiasAdd(TfArgs& a) {
-  const TfLayout layout = TakeLayout(a);
-  Value* bias = a.in(1);
-  if (!layout.channels_last) {
-    const int64_t rank = a.rank(0);
-    a.Require(rank >= 0, "the operand's rank is not known");
-    std::vector<int64_t> axes;
-    for (int64_t i = 2; i < rank; ++i) axes.push_back(i - 1);
-    if (!axes.empty()) bias = a.Op("unsqueeze", {bias, a.b().Ints(axes)});
-  }
-  return a.Op("add", {a.in(0), bias});
-}
-
-// Outputs: y, mean, variance; what else there is serves gradients.
-absl::StatusOr<Values> FusedBatchNorm(TfArgs& a) {
-  const TfLayout layout = TakeLayout(a);
-  const float epsilon = a.Float("epsilon", 1e-4f);
-  const float factor = a.Float("exponential_avg_factor", 1);
-  a.Type("U", DType::kFloat32);  // of the parameters
-  const bool training = a.Bool("is_training", true);
-  Value* x = a.in(0);
-  Value* mean = a.in(3);
-  Value* variance = a.in(4);
-  Value* out_mean = mean;
-  Value* out_variance = variance;
-  if (training) {
-    X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
-    if (rank < 2) return Invalid("operand 0 is of rank ", rank);
-    std::vector<int64_t> axes;
-    for (int64_t i = 0; i < rank; ++i) {
-      if (i != layout.ChannelAxis(rank)) axes.push_back(i);
-    }
-    const DType type = a.in(1)->dtype();
-    Value* wide = a.Cast(x, type);
-    Value* over = a.b().Ints(axes);
-    Value* kept = a.Op("reduce_mean", {wide, over}, {{"keepdims", 1}});
-    Value* d = a.Op("sub", {wide, kept});
-    Value* batch_mean = a.Op("reduce_mean", {wide, over}, {{"keepdims", 0}});
-    Value* batch_variance = a.Op("reduce_mean", {a.Op("mul", {d, d}), over}, {{"keepdims", 0}});
-    // What is handed on is without bias: n / (n - 1) of it.
-    Value* count = a.Cast(a.Op("div", {a.Op("size", {x}), a.Op("size", {batch_mean})}), type);
-    Value* one = a.b().Scalar(type, 1);
-    Value* less = a.Op("max", {a.Op("sub", {count, one}), one});
-    Value* unbiased = a.Op("mul", {batch_variance, a.Op("div", {count, less})});
-    const auto blend = [&](Value* old, Value* now) -> Value* {
-      if (factor == 1) return now;
-      return a.Op("add", {a.Op("mul", {old, a.b().Scalar(type, 1.0 - factor)}),
-                          a.Op("mul", {now, a.b().Scalar(type, factor)})});
-    };
-    out_mean = blend(mean, batch_mean);
-    out_variance = blend(variance, unbiased);
-    mean = batch_mean;
-    variance = batch_variance;
-  }
-  Value* y = a.Op("batch_normalization", {x, a.in(1), a.in(2), mean, variance},
-                  {{"layout", layout.name()}, {"epsilon", epsilon}});
-  return Values{y, out_mean, out_variance, nullptr, nullptr, nullptr};
-}
-
 // With what follows, as TensorFlow's graph optimizer makes one node of it.
 template <absl::StatusOr<Value*> (*kConv)(TfArgs&)>
 absl::StatusOr<Value*> FusedConv(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Value * y, kConv(a));
   return FusedOps(a, y, TakeLayout(a));
 }
-absl::StatusOr<Values> FusedBatchNormEx(TfArgs& a) {
-  const int64_t sides = a.Int("num_side_inputs", 0);
-  const std::string mode = a.String("activation_mode", "Identity");
-  if (mode != "Identity" && mode != "Relu") return Unimplemented("activation_mode '", mode, "'");
-  X2IR_ASSIGN_OR_RETURN(Values values, FusedBatchNorm(a));
-  if (sides > 1) return Invalid("num_side_inputs = ", sides);
-  if (sides == 1) values[0] = a.Op("add", {values[0], a.in(5)});
-  if (mode == "Relu") values[0] = a.Op("relu", {values[0]});
-  return values;
+
+// The window is that of the convolution whose gradient this is: from `out` elements (the result of
+// the op) it made `in`.
+Window TakeWindows(TfArgs& a, size_t spatial) {
+  return TakeConvWindow(a, TakeLayout(a, spatial == 2 ? "NHWC" : "NDHWC"), spatial);
+}
+
+// The paddings of SAME and VALID along axis i, and whether sizes go together.
+absl::Status Complete(int64_t in, int64_t out, size_t i, Window* w) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  for (const int64_t n : {in, out, w->kernel[i], w->strides[i], w->dilations[i]}) {
+    if (n < 1 || n >= kMost) return Invalid("a size, stride or dilation of ", n);
+  }
+  if (IsSame(w->auto_pad)) {
+    w->SplitPads(i, SamePadding(out, w->extent(i), w->strides[i]), /*odd_at_end=*/true);
+  }
+  const int64_t begin = w->pad_begin(i), end = w->pad_end(i);
+  if (begin < 0 || end < 0 || begin >= kMost || end >= kMost) {
+    return Invalid("paddings of ", begin, " and ", end);
+  }
+  const int64_t span = out + begin + end - w->extent(i);
+  if (span < 0 || span / w->strides[i] + 1 != in) {
+    return Invalid("a convolution does not make ", in, " elements of ", out);
+  }
+  return absl::OkStatus();
+}
+
+// Sizes of an operand and its result of one axis. Where they vary together, by a fixed number of
+// elements beside the strides, paddings are the same for all: others of that kind stand for them.
+struct SizesOfAxis {
+  int64_t in, out;
+};
+
+std::optional<SizesOfAxis> RelatedSizes(const Dim& in, const Dim& out, int64_t stride) {
+  if (in.is_static() && out.is_static()) return SizesOfAxis{in.value(), out.value()};
+  constexpr int64_t kSome = int64_t{1} << 16;
+  const Dim rest = out - in * Dim(stride);
+  if (!rest.is_static() || rest.value() <= -kSome || rest.value() >= kSome) return std::nullopt;
+  return SizesOfAxis{kSome, kSome * stride + rest.value()};
+}
+
+// The result of those sizes ([batch, spatial..., channels] or as the layout says), of which the
+// spatial ones must be known, or related to the operand's. `kernel` is [in, out of a group,
+// kernel...] by now, `lengths` its spatial sizes.
+absl::StatusOr<Value*> Transposed(TfArgs& a, Window w, const std::vector<Dim>& sizes, Value* x,
+                                  Value* kernel, const std::vector<Dim>& lengths, int64_t group) {
+  const size_t spatial = lengths.size(), rank = spatial + 2;
+  if (sizes.size() != rank || x->shape()->rank() != static_cast<int64_t>(rank)) {
+    return Invalid(sizes.size(), " sizes of the result, and an operand of rank ",
+                   x->shape()->rank());
+  }
+  w.kernel.resize(spatial);
+  w.pads.resize(2 * spatial);
+  std::vector<int64_t> extra;
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t axis = w.axis(i);
+    const auto related =
+        RelatedSizes((*x->shape())[axis], sizes[static_cast<size_t>(axis)], w.strides[i]);
+    if (!related || !lengths[i].is_static()) {
+      return Unimplemented("spatial sizes of the operand, the kernel or the result are not known");
+    }
+    w.kernel[i] = lengths[i].value();
+    X2IR_RETURN_IF_ERROR(Complete(related->in, related->out, i, &w));
+    // Elements at the end that no window reached.
+    const int64_t covered = (related->in - 1) * w.strides[i] + w.extent(i);
+    extra.push_back(related->out + w.pad_begin(i) + w.pad_end(i) - covered);
+  }
+  w.auto_pad = AutoPad::kNotSet;
+  if (std::all_of(extra.begin(), extra.end(), [](int64_t n) { return n == 0; })) extra.clear();
+  return MakeConvTranspose({a, x}, kernel, nullptr, w, group, extra);
+}
+
+// Operands: the result's sizes (or a tensor of them), the kernel, and what is convolved.
+template <size_t kSpatial, bool kSizesOfTensor>
+absl::StatusOr<Value*> ConvTranspose(TfArgs& a) {
+  constexpr int64_t kRank = kSpatial + 2;
+  const Window w = TakeWindows(a, kSpatial);
+  X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
+  X2IR_RETURN_IF_ERROR(a.Rank(2).status());
+  if (of_kernel != kRank) return Invalid("expected a kernel of rank ", kRank);
+  std::optional<std::vector<Dim>> sizes;
+  if (!kSizesOfTensor) {
+    sizes = PartlyKnownInts(a.in(0));
+  } else if (const Shape* shape = a.shape(0)) {
+    sizes.emplace();
+    for (int64_t i = 0; i < shape->rank(); ++i) sizes->push_back((*shape)[i]);
+  }
+  if (!sizes) return Unimplemented("operand 0 (sizes of the result) is computed");
+  // Without the batch and the channels.
+  if (sizes->size() == kSpatial) {
+    sizes->insert(sizes->begin(), w.channels_last ? 1 : 2, Dim());
+    sizes->resize(kRank);
+  }
+  const Shape& kernel = *a.shape(1);
+  std::vector<Dim> lengths;
+  for (size_t i = 0; i < kSpatial; ++i) lengths.push_back(kernel[static_cast<int64_t>(i)]);
+  // A kernel for fewer channels than the result has is one for each of some groups.
+  int64_t group = 1;
+  const Dim of_group = kernel[kRank - 2];
+  const Dim channels = sizes->size() == kRank
+                           ? (*sizes)[static_cast<size_t>(ChannelAxis(w.channels_last, kRank))]
+                           : Dim();
+  if (channels.is_static() && of_group.is_static() && channels.value() != of_group.value()) {
+    if (of_group.value() < 1 || channels.value() % of_group.value() != 0) {
+      return Invalid("a kernel for ", of_group.value(), " channels of ", channels.value());
+    }
+    group = channels.value() / of_group.value();
+  }
+  return Transposed(a, w, *sizes, a.in(2), KernelToOihw(a, a.in(1)), lengths, group);
+}
+
+// The same of depthwise convolutions, whose kernel is [kernel..., channels, multiplier].
+absl::StatusOr<Value*> DepthwiseTranspose(TfArgs& a) {
+  const Window w = TakeWindows(a, 2);
+  X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
+  X2IR_RETURN_IF_ERROR(a.Rank(2).status());
+  if (of_kernel != 4) return Invalid("expected a kernel of rank 4");
+  const auto sizes = PartlyKnownInts(a.in(0));
+  const Shape& kernel = *a.shape(1);
+  if (!sizes || !kernel.is_static()) {
+    return Unimplemented("sizes of the kernel or the result are not known");
+  }
+  const int64_t channels = kernel[2].value();
+  Value* relaid =
+      ReshapeTo({a, Relaid(a, a.in(1), {2, 3, 0, 1})},
+                Ints(a, {channels * kernel[3].value(), 1, kernel[0].value(), kernel[1].value()}));
+  return Transposed(a, w, *sizes, a.in(2), relaid, {kernel[0], kernel[1]}, channels);
+}
+
+// Where the kernel's axes go: [out, in, kernel...] to [kernel..., in, out].
+std::vector<int64_t> ToHwio(int64_t rank) {
+  std::vector<int64_t> perm;
+  for (int64_t i = 2; i < rank; ++i) perm.push_back(i);
+  perm.push_back(1);
+  perm.push_back(0);
+  return perm;
+}
+
+Value* WithTfBias(TfWriter& w, Value* y) {
+  return w.Tf("BiasAdd", {y, w.in(2)}, {{"data_format", "NHWC"}});
+}
+
+absl::StatusOr<Value*> ToTfConv(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (rank == 3) return WithTwoSpatialAxes(w, true);
+  const size_t n = static_cast<size_t>(rank) - 2;
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, std::vector<int64_t>(n, 1)));
+  const Shape* kernel_shape = w.shape(1);
+  const auto kernel = kernel_shape ? kernel_shape->Static() : std::nullopt;
+  const int64_t group = w.Int("group");
+  const bool depthwise = n == 2 && group > 1 && kernel && (*kernel)[1] == 1;
+  if (group != 1 && !depthwise && !(kernel && (*w.shape())[rank - 1].is_static())) {
+    return CannotExpress("groups of unknown sizes");
+  }
+  Value* x = w.in(0);
+  if (n == 3) x = PadTfApart(w, window, 0);
+  AttributeMap attrs;
+  SetWindow(&attrs, window, true);
+  const Type result = w.has(2) ? w.out_type() : Type();
+  Value* y = nullptr;
+  if (depthwise) {
+    const int64_t times = (*kernel)[0] / group;
+    Value* own = w.in(1);
+    if (const Tensor* constant = own->fixed_constant(); constant && !constant->is_sparse()) {
+      own = w.b().Constant(constant->Reshaped({group, times, (*kernel)[2], (*kernel)[3]}),
+                           own->name());
+    } else {
+      own = w.Reshape(own, {group, times, (*kernel)[2], (*kernel)[3]});
+    }
+    y = w.Tf("DepthwiseConv2dNative", {x, w.Transpose(own, {2, 3, 0, 1})}, std::move(attrs),
+             result);
+  } else {
+    y = w.Tf(n == 2 ? "Conv2D" : "Conv3D", {x, w.Transpose(w.in(1), ToHwio(rank))},
+             std::move(attrs), result);
+  }
+  return w.has(2) ? WithTfBias(w, y) : y;
+}
+
+// By the sizes of the result, which must be known but for the batch.
+absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
+  if (w.attrs().Has("output_shape")) return CannotExpress("an output of a given shape");
+  const std::string& automatic = w.String("auto_pad");
+  if (automatic != "NOTSET" && automatic != "VALID") return CannotExpress("auto_pad ", automatic);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (rank == 3) return WithTwoSpatialAxes(w, true);
+  const size_t n = static_cast<size_t>(rank) - 2;
+  const Shape* out = w.out_type().shape();
+  std::vector<int64_t> sizes;
+  for (int64_t i = 1; i < rank; ++i) {
+    if (!out || out->rank() != rank || !(*out)[i].is_static()) {
+      return CannotExpress("a result of unknown sizes");
+    }
+    sizes.push_back((*out)[i].value());
+  }
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, std::vector<int64_t>(n, 1)));
+  // Of three axes padding is cut off afterwards.
+  std::vector<int64_t> starts, ends;
+  if (n == 3 && window.padded()) {
+    for (size_t i = 0; i < n; ++i) {
+      starts.push_back(window.pad_begin(i));
+      ends.push_back(window.pad_begin(i) + sizes[i]);
+      sizes[i] += window.pad_begin(i) + window.pad_end(i);
+    }
+    window.pads.assign(2 * n, 0);
+  }
+  const DType of_sizes = DType::kInt32;
+  Value* shape = nullptr;
+  if ((*out)[0].is_static()) {
+    sizes.insert(sizes.begin(), (*out)[0].value());
+    shape = w.Int32s(sizes);
+  } else {
+    Value* batch = w.Cast(w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", 1}}), of_sizes);
+    shape = w.Op("concat", {batch, w.Int32s(sizes)}, {{"axis", 0}});
+  }
+  AttributeMap attrs;
+  SetWindow(&attrs, window, true);
+  Value* y = w.Tf(
+      n == 2 ? "Conv2DBackpropInput" : "Conv3DBackpropInputV2",
+      {shape, w.Transpose(w.in(1), ToHwio(rank)), w.in(0)}, std::move(attrs),
+      w.has(2) || !starts.empty() ? Type::Tensor(w.dtype(), Shape::UnknownDims(rank)) : Type());
+  if (w.has(2)) y = WithTfBias(w, y);
+  if (starts.empty()) return y;
+  if (w.has(2)) y->set_type(Type::Tensor(w.dtype(), Shape::UnknownDims(rank)));
+  return w.Op("slice", {y, w.Ints(starts), w.Ints(ends), w.Ints({1, 2, 3})});
 }
 
 }  // namespace
@@ -148,17 +308,13 @@ X2IR_TF(conv)
     .From("Conv2D", Conv<2>)
     .From("Conv3D", Conv<3>)
     .From("DepthwiseConv2dNative", DepthwiseConv);
-X2IR_TF(max_pool)
-    .From("MaxPool", PoolBy<2, PoolKind::kMax>)
-    .From("MaxPool3D", PoolBy<3, PoolKind::kMax>);
-X2IR_TF(average_pool)
-    .From("AvgPool", PoolBy<2, PoolKind::kAverage>)
-    .From("AvgPool3D", PoolBy<3, PoolKind::kAverage>);
-X2IR_TF(add).From("BiasAdd", BiasAdd).From("BiasAddV1", BiasAdd);
-X2IR_TF(batch_normalization)
-    .From("_FusedBatchNormEx", FusedBatchNormEx)
-    .From("FusedBatchNorm", FusedBatchNorm)
-    .From("FusedBatchNormV2", FusedBatchNorm)
-    .From("FusedBatchNormV3", FusedBatchNorm);
+X2IR_TF(conv_transpose)
+    .From("Conv2DBackpropInput", ConvTranspose<2, false>)
+    .From("Conv2DBackpropInputV2", ConvTranspose<2, true>)
+    .From("Conv3DBackpropInput", ConvTranspose<3, true>)
+    .From("Conv3DBackpropInputV2", ConvTranspose<3, false>)
+    .From("DepthwiseConv2dNativeBackpropInput", DepthwiseTranspose);
+X2IR_TF(conv).To("Conv2D", ToTfConv);
+X2IR_TF(conv_transpose).To("Conv2DBackpropInput", ToTfConvTranspose);
 
 }  // namespace x2ir

@@ -73,6 +73,7 @@ Value* MatrixInverse(TfArgs& a) {
 struct Diagonals {
   Value *above, *on, *below;
 };
+
 Value* Tridiagonal(TfArgs& a, const Diagonals& d) {
   const int64_t rank = Expr(a, d.on).rank();
   if (rank < 1) return d.on;
@@ -86,6 +87,7 @@ Value* Tridiagonal(TfArgs& a, const Diagonals& d) {
   }
   return matrix;
 }
+
 Value* TridiagonalSolve(TfArgs& a) {
   ExpectReal(a);
   a.Ignore("partial_pivoting");  // without it others round as well
@@ -95,6 +97,7 @@ Value* TridiagonalSolve(TfArgs& a) {
   const auto row = [&](int64_t i) { return Gather(a.in(0), a.b().Int(i), rank - 2); };
   return a.Op("solve", {Tridiagonal(a, {row(0), row(1), row(2)}), a.in(1)});
 }
+
 // Operands: the three diagonals, [..., 1, n], and a matrix.
 Value* TridiagonalMatMul(TfArgs& a) {
   ExpectReal(a);
@@ -197,6 +200,31 @@ Values SelfAdjointEig(TfArgs& a) {
   return {found[0], a.wants(1) ? a.Op("identity", {NoVectors(a)}) : nullptr};
 }
 
+absl::StatusOr<Value*> ToTfTriangularSolve(TfWriter& w) {
+  if (w.Int("unit") != 0) return CannotExpress("a diagonal of ones that is not there");
+  return w.Tf("MatrixTriangularSolve", {w.in(0), w.in(1)}, {{"lower", w.Int("upper") == 0}});
+}
+
+Values ToTfQr(TfWriter& w) {
+  return w.TfAll("Qr", {w.in(0)}, {{"full_matrices", w.Int("full")}}, {w.wants(0), w.wants(1)});
+}
+
+Values ToTfSvd(TfWriter& w) {
+  const bool vectors = w.wants(1) || w.wants(2);
+  Values found =
+      w.TfAll("Svd", {w.in(0)}, {{"compute_uv", vectors}, {"full_matrices", w.Int("full")}},
+              {w.wants(0), w.wants(1), w.wants(2)});
+  found.resize(w.node().num_outputs());
+  return found;
+}
+
+Values ToTfEigh(TfWriter& w) {
+  Values found =
+      w.TfAll("SelfAdjointEigV2", {w.in(0)}, {{"compute_v", w.wants(1)}}, {w.wants(0), w.wants(1)});
+  found.resize(w.node().num_outputs());
+  return found;
+}
+
 }  // namespace
 
 // Batch... are older names.
@@ -220,5 +248,11 @@ X2IR_TF(svd).From("Svd", Svd).From("BatchSvd", Svd);
 X2IR_TF(eigh)
     .From("SelfAdjointEigV2", SelfAdjointEig)
     .From("BatchSelfAdjointEigV2", SelfAdjointEig);
+X2IR_TF(cholesky).To("Cholesky");
+X2IR_TF(solve).To("MatrixSolve");
+X2IR_TF(triangular_solve).To("MatrixTriangularSolve", ToTfTriangularSolve);
+X2IR_TF(qr).To("Qr", ToTfQr);
+X2IR_TF(svd).To("Svd", ToTfSvd);
+X2IR_TF(eigh).To("SelfAdjointEigV2", ToTfEigh);
 
 }  // namespace x2ir

@@ -2,8 +2,10 @@
 #include <numeric>
 #include <utility>
 
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/fused.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -68,6 +70,32 @@ Value* Einsum(TfArgs& a) {
   return a.Op("einsum", a.inputs(), {{"equation", a.String("equation", "")}});
 }
 
+absl::StatusOr<Value*> ToTfMatMul(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank_a, w.Rank(0));
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank_b, w.Rank(1));
+  Value *a = w.in(0), *b = w.in(1);
+  if (rank_a == 2 && rank_b == 2) return w.Tf("MatMul", {a, b});
+  if (rank_a >= 2 && rank_b >= 2) return w.Tf("BatchMatMulV2", {a, b});
+  return MatMulOfVectors(w, rank_a, rank_b);
+}
+
+Value* ToTfGemm(TfWriter& w) {
+  const DType t = w.dtype();
+  const double alpha = w.Float("alpha"), beta = w.Float("beta");
+  const bool plain = alpha == 1 && !w.has(2);
+  Value* y = w.Tf("MatMul", {w.in(0), w.in(1)},
+                  {{"transpose_a", w.Int("transA")}, {"transpose_b", w.Int("transB")}},
+                  plain ? Type() : w.out_type());
+  if (alpha != 1) y = w.Op("mul", {y, w.Number(t, alpha)});
+  if (!w.has(2)) return y;
+  Value* c = beta == 1 ? w.in(2) : w.Op("mul", {w.in(2), w.Number(t, beta)});
+  return w.Op("add", {y, c});
+}
+
+Value* ToTfEinsum(TfWriter& w) {
+  return w.Tf("Einsum", w.node().inputs(), {{"equation", w.String("equation")}});
+}
+
 }  // namespace
 
 X2IR_TF(matmul)
@@ -78,5 +106,9 @@ X2IR_TF(matmul)
     .From("BatchMatMulV2", BatchMatMul)
     .From("BatchMatMulV3", BatchMatMul);
 X2IR_TF(einsum).From("Einsum", Einsum);
+X2IR_TF(det).To("MatrixDeterminant");
+X2IR_TF(matmul).To("MatMul", ToTfMatMul);
+X2IR_TF(gemm).To("MatMul", ToTfGemm);
+X2IR_TF(einsum).To("Einsum", ToTfEinsum);
 
 }  // namespace x2ir

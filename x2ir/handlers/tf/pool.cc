@@ -1,11 +1,16 @@
 // TensorFlow: pools whose windows are operands or whose places are asked for, and normalizations
 // over channels.
+#include "x2ir/builder/layers/pool.h"
+
+#include <limits>
 #include <tuple>
 
-#include "x2ir/builder/layers/norm.h"
-#include "x2ir/builder/layers/pool.h"
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tf/writer.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -55,30 +60,49 @@ absl::StatusOr<Values> MaxPoolWithArgmax(TfArgs& a) {
   return Values{pooled[0], a.Cast(place, type)};
 }
 
-// alpha is for each of the neighbours here, for their mean in IR.
-absl::StatusOr<Value*> Lrn(TfArgs& a) {
-  const int64_t radius = a.Int("depth_radius", 5);
-  if (radius < 0 || radius > (1 << 30)) return Invalid("depth_radius = ", radius);
-  const int64_t size = 2 * radius + 1;
-  const float alpha = a.Float("alpha", 1) * static_cast<float>(size);
-  return LocalResponseNorm(a.in(0), size, alpha, a.Float("beta", 0.5f), a.Float("bias", 1), true)
-      .value();
+template <size_t kSpatial, PoolKind kKind>
+Value* PoolBy(TfArgs& a) {
+  const TfLayout layout = TakeLayout(a, kSpatial == 2 ? "NHWC" : "NDHWC");
+  return MakePool(a.in(0), {TakePoolWindow(a, layout, kSpatial), kKind});
 }
 
-// Operands: x, mean, variance, beta, gamma.
-Value* BatchNormGlobal(TfArgs& a) {
-  const float epsilon = a.Float("variance_epsilon", 0);
-  const bool scaled = a.Bool("scale_after_normalization", false);
-  Value* gamma = a.in(4);
-  if (!scaled) gamma = a.Op("expand", {Expr(a, gamma).Number(1), a.Op("shape", {gamma})});
-  return a.Op("batch_normalization", {a.in(0), gamma, a.in(3), a.in(1), a.in(2)},
-              {{"layout", "channels_last"}, {"epsilon", epsilon}});
+absl::StatusOr<Value*> ToTfPool(TfWriter& w, bool max) {
+  if (max && w.wants(1)) return CannotExpress("places");
+  if (w.Int("ceil_mode") != 0) return CannotExpress("ceil_mode");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
+  const size_t n = static_cast<size_t>(rank) - 2;
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, w.attrs().Ints("kernel_shape")));
+  if (window.dilated()) return CannotExpress("dilated windows");
+  if (max && !IsFloating(w.dtype()) && window.padded()) return CannotExpress("padding of integers");
+  const bool include_pad = !max && w.Int("count_include_pad") != 0, same = IsSame(window.auto_pad);
+  if (!max && window.padded() && !include_pad) return CannotExpress("that padding");
+  if (!max && same && include_pad) return CannotExpress("means over padding");
+  if (!IsChannelsLast(w)) return WithChannelsLast(w);
+  if (rank == 3) return WithTwoSpatialAxes(w, false);
+  Value* x = PadTfApart(w, window, max ? -std::numeric_limits<double>::infinity() : 0);
+  AttributeMap attrs = {{"ksize", OfTensor(window.kernel)}};
+  SetWindow(&attrs, window, false);
+  const std::string_view op = max ? "MaxPool" : "AvgPool";
+  return w.Tf(n == 2 ? std::string(op) : StrCat(op, "3D"), {x}, std::move(attrs));
+}
+
+auto ToTfGlobalPool(std::string_view reduction) {
+  return [=](TfWriter& w) { return ReduceSpatial(w, reduction); };
 }
 
 }  // namespace
 
 X2IR_TF(max_pool).From("MaxPoolV2", MaxPoolV2).From("MaxPoolWithArgmax", MaxPoolWithArgmax);
-X2IR_TF(lrn).From("LRN", Lrn);
-X2IR_TF(batch_normalization).From("BatchNormWithGlobalNormalization", BatchNormGlobal);
+X2IR_TF(max_pool)
+    .From("MaxPool", PoolBy<2, PoolKind::kMax>)
+    .From("MaxPool3D", PoolBy<3, PoolKind::kMax>);
+X2IR_TF(average_pool)
+    .From("AvgPool", PoolBy<2, PoolKind::kAverage>)
+    .From("AvgPool3D", PoolBy<3, PoolKind::kAverage>);
+X2IR_TF(max_pool).To("MaxPool", [](TfWriter& w) { return ToTfPool(w, true); });
+X2IR_TF(average_pool).To("AvgPool", [](TfWriter& w) { return ToTfPool(w, false); });
+X2IR_TF(global_average_pool).To("Mean", ToTfGlobalPool("reduce_mean"));
+X2IR_TF(global_max_pool).To("Max", ToTfGlobalPool("reduce_max"));
 
 }  // namespace x2ir

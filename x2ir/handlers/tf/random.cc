@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
@@ -78,9 +77,11 @@ absl::StatusOr<Seed> OfOperands(TfArgs& a, size_t first, size_t count) {
 // Where a draw's shape and seed stand: stateful ops have the seed in attributes, stateless ones as
 // operand 1, their second versions as a key, a counter and the generator's number.
 enum class DrawKind { kStateful, kStateless, kStateless2 };
+
 constexpr size_t After(DrawKind kind) {  // the first operand behind them
   return kind == DrawKind::kStateful ? 1 : kind == DrawKind::kStateless ? 2 : 4;
 }
+
 absl::StatusOr<Seed> TakeSeed(TfArgs& a, DrawKind kind, size_t first = 1) {
   if (kind == DrawKind::kStateful) return OfAttributes(a);
   return OfOperands(a, first, kind == DrawKind::kStateless ? 1 : 2);
@@ -119,10 +120,12 @@ absl::StatusOr<Values> KeyCounter(TfArgs& a) {
                 constant(Tensor::Of<uint64_t>({2}, {0, pair(mixed[2], mixed[3])})),
                 constant(Tensor::Scalar<int32_t>(kPhilox))};
 }
+
 absl::StatusOr<Values> KeyAndCounter(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Values values, KeyCounter(a));
   return Values{values[0], values[1]};
 }
+
 Value* Generator(TfArgs& a) {
   return a.Op("identity", {a.b().Constant(Tensor::Scalar<int32_t>(kPhilox))});
 }
@@ -139,6 +142,7 @@ absl::StatusOr<Value*> RandomUniform(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   return Uniform(a, seed, a.Type("dtype", DType::kFloat32)).value();
 }
+
 template <DrawKind kKind>
 absl::StatusOr<Value*> RandomNormal(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
@@ -161,6 +165,7 @@ absl::StatusOr<Value*> TruncatedNormal(TfArgs& a) {
 struct Drawn {
   Expr even, parameter;
 };
+
 Drawn DrawnFor(TfArgs& a, Seed& seed, DrawKind kind) {
   Value* parameter = a.in(After(kind));
   Value* shape = a.AsInt64(a.in(0));
@@ -276,6 +281,19 @@ absl::StatusOr<Value*> RandomShuffle(TfArgs& a) {
 constexpr DrawKind kStateful = DrawKind::kStateful, kStateless = DrawKind::kStateless,
                    kStateless2 = DrawKind::kStateless2;
 
+// A seed of the IR is none of TensorFlow's; without one, 0 and 0.
+auto ToTfDrawn(std::string_view op, Symbol offset, Symbol scale) {
+  return [=](TfWriter& w) -> absl::StatusOr<Value*> {
+    if (w.attrs().Has("seed")) return CannotExpress("a seed");
+    const DType t = w.DTypeAttr("dtype");
+    const double from = w.Float(offset), factor = w.Float(scale) - (scale == "high" ? from : 0);
+    Value* x = w.Tf(op, {w.Known(w.in(0))}, {{"dtype", Type::Tensor(t)}, {"seed", 0}, {"seed2", 0}},
+                    w.out_type());
+    if (factor != 1) x = w.Op("mul", {x, w.Number(t, factor)});
+    return from == 0 ? x : w.Op("add", {x, w.Number(t, from)});
+  };
+}
+
 }  // namespace
 
 X2IR_TF(random_uniform)
@@ -311,5 +329,8 @@ X2IR_TF(identity)
     .From("StatelessRandomGetKeyCounter", KeyAndCounter)
     .From("StatelessRandomGetKeyCounterAlg", KeyCounter)
     .From("StatelessRandomGetAlg", Generator);
+X2IR_TF(random_uniform).To("RandomUniform", ToTfDrawn("RandomUniform", "low", "high"));
+X2IR_TF(random_normal)
+    .To("RandomStandardNormal", ToTfDrawn("RandomStandardNormal", "mean", "scale"));
 
 }  // namespace x2ir

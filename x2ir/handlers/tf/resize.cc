@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "x2ir/handlers/tf/taps.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
-#include "x2ir/ops/op.h"
 #include "x2ir/ops/resize.h"
 
 namespace x2ir {
@@ -199,6 +197,46 @@ absl::StatusOr<Value*> FromResize(TfArgs& a) {
   return x;
 }
 
+// Images of float32, rows and columns after the batch.
+absl::StatusOr<Value*> ToTfResize(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const Sampling sampling = SamplingOf(w.node());
+  if (rank != 4 || w.dtype() != DType::kFloat32 || !IsPlainResize(w.node())) {
+    return CannotExpress("images of that kind");
+  }
+  std::vector<int64_t> axes = w.attrs().Ints("axes", {0, 1, 2, 3});
+  const bool first = axes == std::vector<int64_t>{2, 3}, last = axes == std::vector<int64_t>{1, 2};
+  if (!first && !last) return CannotExpress("other axes than rows and columns");
+  static constexpr Sampling kSaid[] = {kNearestFloor, kNearestCorners, Interpolated("linear", true),
+                                       Interpolated("linear", false),
+                                       Interpolated("linear", false, false)};
+  X2IR_RETURN_IF_ERROR(CheckSampling(sampling, kSaid));
+  Value* sizes = w.in(3);
+  if (!sizes) {
+    const auto out = w.out_type().shape() ? w.out_type().shape()->Static() : std::nullopt;
+    const auto in = w.shape()->Static();
+    const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
+    if (!out || !in || !scales) return CannotExpress("factors of unknown sizes");
+    std::vector<int64_t> known;
+    for (size_t i = 0; i < 2; ++i) {
+      const auto at = static_cast<size_t>(axes[i]);
+      // TensorFlow goes by the sizes: the factor must be theirs.
+      if (static_cast<double>((*in)[at]) * scales->AsDouble(static_cast<int64_t>(i)) !=
+          static_cast<double>((*out)[at])) {
+        return CannotExpress("a factor that is not the sizes'");
+      }
+      known.push_back((*out)[at]);
+    }
+    sizes = w.Ints(known);
+  }
+  if (first) return ResizedChannelsLast(w, w.node(), nullptr, sizes);
+  const auto known = KnownInts(sizes);
+  return w.Tf(sampling.mode == "nearest" ? "ResizeNearestNeighbor" : "ResizeBilinear",
+              {w.in(0), known ? w.Int32s(*known) : w.Cast(sizes, DType::kInt32)},
+              {{"align_corners", sampling.coordinates == "align_corners"},
+               {"half_pixel_centers", sampling.coordinates == "half_pixel"}});
+}
+
 }  // namespace
 
 X2IR_TF(resize)
@@ -207,5 +245,6 @@ X2IR_TF(resize)
 X2IR_TF(gather)
     .From("ResizeBicubic", FromResize<ResizeMode::kCubic>)
     .From("ResizeArea", FromResize<ResizeMode::kArea>);
+X2IR_TF(resize).To("ResizeBilinear", ToTfResize);
 
 }  // namespace x2ir

@@ -1,9 +1,11 @@
 // TensorFlow: updates at indices, of tensors and of variables that nobody else sees.
-#include <string_view>
+#include <algorithm>
+#include <numeric>
 
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -94,10 +96,12 @@ Value* Assign(TfArgs& a) {
   a.Ignore("validate_shape");
   return a.Op("identity", {a.in(1)});
 }
+
 Value* AssignAdd(TfArgs& a) {
   ExpectOwnVariable(a);
   return a.Op("add", {a.in(0), a.in(1)});
 }
+
 Value* AssignSub(TfArgs& a) {
   ExpectOwnVariable(a);
   return a.Op("sub", {a.in(0), a.in(1)});
@@ -182,6 +186,93 @@ Value* SparseTimesDense(TfArgs& a) {
   return a.Cast(sum, t);
 }
 
+Value* FromGather(TfArgs& a) {
+  a.Ignore("validate_indices");
+  return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", 0}});
+}
+
+// The axes after the batch that the operand has before `axis` go behind those of the indices, and
+// come back.
+absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  X2IR_ASSIGN_OR_RETURN(const int64_t of_indices, a.Rank(1));
+  if (batch < 0) batch += of_indices;
+  if (axis < 0) axis += rank;
+  if (batch < 0 || batch > of_indices || axis < batch || axis >= rank) {
+    return Invalid("batch_dims = ", batch, " and axis = ", axis, " of operands of rank ", rank,
+                   " and ", of_indices);
+  }
+  if (batch == 0) return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", axis}});
+  std::vector<int64_t> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  std::rotate(perm.begin() + batch, perm.begin() + axis, perm.begin() + axis + 1);
+  Value* data = axis == batch ? a.in(0) : Transpose(a.in(0), perm);
+  Value* indices = a.Op("unsqueeze", {a.AsInt64(a.in(1)), a.b().Ints({-1})});
+  Value* picked = a.Op("gather_nd", {data, indices}, {{"batch_dims", batch}});
+  if (axis == batch) return picked;
+  // Now: batch, indices, before the axis, after it.
+  const int64_t before = axis - batch, of_picks = of_indices - batch;
+  std::vector<int64_t> back;
+  for (int64_t i = 0; i < batch; ++i) back.push_back(i);
+  for (int64_t i = 0; i < before; ++i) back.push_back(of_indices + i);
+  for (int64_t i = 0; i < of_picks; ++i) back.push_back(batch + i);
+  for (int64_t i = of_indices + before; i < rank - 1 + of_picks; ++i) back.push_back(i);
+  return Transpose({a, picked}, std::move(back));
+}
+
+absl::StatusOr<Value*> GatherV2(TfArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, a.KnownInt(2, "axis"));
+  return GatherWithBatch(a, axis, a.Int("batch_dims", 0));
+}
+
+absl::StatusOr<Value*> ResourceGather(TfArgs& a) {
+  a.Ignore("validate_indices");
+  a.Ignore("dtype");
+  const int64_t batch = a.Int("batch_dims", 0);
+  return GatherWithBatch(a, batch, batch);
+}
+
+Value* GatherNd(TfArgs& a) {
+  a.Ignore("dtype");
+  a.Ignore("bad_indices_policy");
+  return a.Op("gather_nd", {a.in(0), a.AsInt64(a.in(1))}, {{"batch_dims", 0}});
+}
+
+// TensorFlow takes no negative indices.
+absl::StatusOr<Value*> ToTfGather(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  Value* index = w.in(1);
+  if (!TfWriter::CountsFromTheFront(*index)) {
+    Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
+    index = w.FromTheFront(index, w.Op("squeeze", {size, w.Ints({0})}));
+  }
+  return w.Tf("GatherV2", {w.in(0), index, w.Int32(axis)}, {{"batch_dims", 0}});
+}
+
+absl::StatusOr<Value*> ToTfGatherNd(TfWriter& w) {
+  if (w.Int("batch_dims") != 0) return CannotExpress("batch axes");
+  X2IR_RETURN_IF_ERROR(w.Rank().status());
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
+  return w.Tf("GatherNd", {w.in(0), tuples});
+}
+
+absl::StatusOr<Value*> ToTfScatterNd(TfWriter& w) {
+  const std::string& how = w.String("reduction");
+  if (how == "mul") return CannotExpress("products");
+  X2IR_RETURN_IF_ERROR(w.Rank().status());
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
+  return w.Tf(how == "add"   ? "TensorScatterAdd"
+              : how == "max" ? "TensorScatterMax"
+              : how == "min" ? "TensorScatterMin"
+                             : "TensorScatterUpdate",
+              {w.in(0), tuples, w.in(2)});
+}
+
+absl::StatusOr<Value*> ToTfScatterElements(TfWriter& w) {
+  if (w.String("reduction") == "mul") return CannotExpress("products");
+  return ScatterElementsByTuples(w);
+}
+
 }  // namespace
 
 X2IR_TF(scatter_nd)
@@ -210,5 +301,14 @@ X2IR_TF(scatter_nd)
 X2IR_TF(identity).From("Assign", Assign).From("VariableV2", Variable).From("Variable", Variable);
 X2IR_TF(add).From("AssignAdd", AssignAdd);
 X2IR_TF(sub).From("AssignSub", AssignSub);
+X2IR_TF(gather)
+    .From("Gather", FromGather)
+    .From("GatherV2", GatherV2)
+    .From("ResourceGather", ResourceGather);
+X2IR_TF(gather_nd).From("GatherNd", GatherNd).From("ResourceGatherNd", GatherNd);
+X2IR_TF(gather).To("GatherV2", ToTfGather);
+X2IR_TF(gather_nd).To("GatherNd", ToTfGatherNd);
+X2IR_TF(scatter_nd).To("TensorScatterUpdate", ToTfScatterNd);
+X2IR_TF(scatter_elements).To("TensorScatterUpdate", ToTfScatterElements);
 
 }  // namespace x2ir

@@ -6,12 +6,13 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tf/writer.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
 DType IndexType(TfArgs& a) { return a.Type("out_type", DType::kInt32); }
-
 Value* FromShapeOf(TfArgs& a) { return a.Cast(a.Op("shape", {a.in(0)}), IndexType(a)); }
 
 Values ShapeN(TfArgs& a) {
@@ -37,30 +38,7 @@ Value* ReshapeOp(TfArgs& a) {
 }
 
 Value* Fill(TfArgs& a) { return a.Op("expand", {a.in(1), a.AsInt64(a.in(0))}); }
-
 Value* BroadcastToOp(TfArgs& a) { return a.Op("expand", {a.in(0), a.AsInt64(a.in(1))}); }
-
-// Sizes of two shapes broadcast together.
-absl::StatusOr<Value*> BroadcastArgs(TfArgs& a) {
-  const DType type = a.in(0)->dtype();
-  int64_t lengths[2];
-  for (size_t i : {0, 1}) {
-    const Shape* shape = (a.in(i), a.shape(i));
-    if (!shape || shape->rank() != 1 || !(*shape)[0].is_static()) {
-      return Unimplemented("the length of operand ", i, " is not known");
-    }
-    lengths[i] = (*shape)[0].value();
-  }
-  const int64_t length = std::max(lengths[0], lengths[1]);
-  Value* sizes[2];
-  for (size_t i : {0, 1}) {
-    Value* pads = a.b().Ints({length - lengths[i], 0});
-    sizes[i] = a.Op("pad", {a.AsInt64(a.in(i)), pads, a.b().Int(1)});
-  }
-  Value* is_one = a.Op("equal", {sizes[0], a.b().Int(1)});
-  return a.Cast(a.Op("where", {is_one, sizes[1], sizes[0]}), type);
-}
-
 Value* Range(TfArgs& a) { return a.Op("range", {a.in(0), a.in(1), a.in(2)}); }
 
 // Axes as operand `i`: a number, or a list of them.
@@ -135,6 +113,7 @@ Value* Pads(TfArgs& a) {
 
 Value* Pad(TfArgs& a) { return a.Op("pad", {a.in(0), Pads(a)}, {{"mode", "constant"}}); }
 Value* PadV2(TfArgs& a) { return a.Op("pad", {a.in(0), Pads(a), a.in(2)}, {{"mode", "constant"}}); }
+
 // Reflection that repeats the border is one of what repeats it once, without the border.
 absl::StatusOr<Value*> MirrorPad(TfArgs& a) {
   const std::string mode = a.String("mode", "");
@@ -164,6 +143,96 @@ absl::StatusOr<Value*> MirrorPad(TfArgs& a) {
   return x;
 }
 
+// The axes along which either shape is spread to the other's.
+absl::StatusOr<Values> BroadcastGradientArgs(TfArgs& a) {
+  const DType t = a.in(0)->dtype();
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> x, a.KnownInts(0, "s0"));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> y, a.KnownInts(1, "s1"));
+  const size_t rank = std::max(x.size(), y.size());
+  std::vector<int64_t> of_x, of_y;
+  if (x == y) return Values{a.Cast(a.b().Ints(of_x), t), a.Cast(a.b().Ints(of_y), t)};
+  for (size_t i = 0; i < rank; ++i) {
+    const auto size = [&](const std::vector<int64_t>& dims) {
+      return i + dims.size() < rank ? 1 : dims[i + dims.size() - rank];
+    };
+    const auto axis = static_cast<int64_t>(i);
+    if (size(x) != size(y) && size(x) != 1 && size(y) != 1) {
+      return Invalid("sizes ", size(x), " and ", size(y), " do not broadcast");
+    }
+    if (size(x) == 1 && size(y) == 1) return Unimplemented("an axis of size 1 in both shapes");
+    if (size(x) == 1) of_x.push_back(axis);
+    if (size(y) == 1) of_y.push_back(axis);
+  }
+  return Values{a.Cast(a.b().Ints(of_x), t), a.Cast(a.b().Ints(of_y), t)};
+}
+
+// A size of 0 stands for the operand's, unless it is allowed.
+absl::StatusOr<Value*> ToTfReshape(TfWriter& w) {
+  if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("Reshape", {w.in(0), known});
+  Value* shape = w.Known(w.in(1));
+  if (w.Int("allowzero") != 0) return w.Tf("Reshape", {w.in(0), shape});
+  const auto numbers = PartlyKnownInts(shape);
+  if (!numbers) return CannotExpress("sizes that may be 0");
+  bool zero = false;
+  for (const Dim& n : *numbers) zero |= !n.is_static() || n.value() == 0;
+  if (zero) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    const auto count = static_cast<int64_t>(numbers->size());
+    Value* own = w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", std::min(rank, count)}});
+    if (count > rank) {
+      std::vector<int64_t> rest(static_cast<size_t>(count - rank), 0);
+      own = w.Op("concat", {own, w.Ints(rest)}, {{"axis", 0}});
+    }
+    Value* wide = w.Cast(shape, DType::kInt64);
+    shape = w.Op("where", {w.Op("equal", {wide, w.b().Int(0)}), own, wide});
+  }
+  return w.Tf("Reshape", {w.in(0), shape});
+}
+
+absl::StatusOr<Value*> ToTfFlatten(TfWriter& w) {
+  if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("Reshape", {w.in(0), known});
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  int64_t axis = w.Int("axis");
+  if (axis < 0) axis += rank;
+  const auto side = [&](int64_t from, int64_t to) {
+    Value* sizes = w.Op("shape", {w.in(0)}, {{"start", from}, {"end", to}});
+    return w.Op("reduce_prod", {sizes, w.Ints({0})}, {{"keepdims", 1}});
+  };
+  return w.Tf("Reshape",
+              {w.in(0), w.Op("concat", {side(0, axis), side(axis, rank)}, {{"axis", 0}})});
+}
+
+absl::StatusOr<Value*> ToTfSqueeze(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
+  // No axes are all of size 1.
+  if (axes && axes->empty()) return w.Op("identity", {w.in(0)});
+  AttributeMap attrs;
+  if (axes) attrs.Set("squeeze_dims", *axes);
+  return w.Tf("Squeeze", {w.in(0)}, std::move(attrs));
+}
+
+// One axis at a time.
+absl::StatusOr<Value*> ToTfUnsqueeze(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto rest, w.UnsqueezedButLast());
+  if (!rest.axis) return w.Op("identity", {rest.x});
+  return w.Tf("ExpandDims", {rest.x, w.Int32(*rest.axis)});
+}
+
+absl::StatusOr<Value*> ToTfShape(TfWriter& w) {
+  const auto wide = [] { return AttributeMap{{"out_type", Type::Tensor(DType::kInt64)}}; };
+  const int64_t start = w.Int("start");
+  if (start == 0 && !w.attrs().Has("end")) return w.Tf("Shape", {w.in(0)}, wide());
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  Value* all = w.Tf("Shape", {w.in(0)}, wide(), Type::Tensor(DType::kInt64, Shape({Dim(rank)})));
+  const auto bound = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
+  const int64_t from = bound(start), to = bound(w.attrs().Int("end", rank));
+  return w.Op("slice", {all, w.Ints({from}), w.Ints({std::max(from, to)}), w.Ints({0})});
+}
+
+Value* ToTfSize(TfWriter& w) {
+  return w.Tf("Size", {w.in(0)}, {{"out_type", Type::Tensor(DType::kInt64)}});
+}
+
 }  // namespace
 
 X2IR_TF(shape)
@@ -174,12 +243,18 @@ X2IR_TF(shape)
 X2IR_TF(size).From("Size", SizeAsValue);
 X2IR_TF(reshape).From("Reshape", ReshapeOp);
 X2IR_TF(expand).From("Fill", Fill).From("BroadcastTo", BroadcastToOp);
-X2IR_TF(where).From("BroadcastArgs", BroadcastArgs);
 X2IR_TF(range).From("Range", Range);
 X2IR_TF(unsqueeze).From("ExpandDims", ExpandDims);
 X2IR_TF(squeeze).From("Squeeze", SqueezeOp);
 X2IR_TF(transpose).From("Transpose", FromTranspose).From("ConjugateTranspose", ConjugateTranspose);
 X2IR_TF(tile).From("Tile", Tile);
 X2IR_TF(pad).From("Pad", Pad).From("PadV2", PadV2).From("MirrorPad", MirrorPad);
+X2IR_TF(shape).From("BroadcastGradientArgs", BroadcastGradientArgs);
+X2IR_TF(reshape).To("Reshape", ToTfReshape);
+X2IR_TF(flatten).To("Reshape", ToTfFlatten);
+X2IR_TF(squeeze).To("Squeeze", ToTfSqueeze);
+X2IR_TF(unsqueeze).To("ExpandDims", ToTfUnsqueeze);
+X2IR_TF(shape).To("Shape", ToTfShape);
+X2IR_TF(size).To("Size", ToTfSize);
 
 }  // namespace x2ir

@@ -1,9 +1,8 @@
 // TensorFlow: slices and gathers.
-#include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
@@ -215,65 +214,21 @@ class StridedSlice {
 
 absl::StatusOr<Value*> FromStridedSlice(TfArgs& a) { return StridedSlice(a).Run(); }
 
-Value* FromGather(TfArgs& a) {
-  a.Ignore("validate_indices");
-  return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", 0}});
-}
-
-// The axes after the batch that the operand has before `axis` go behind those of the indices, and
-// come back.
-absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
-  X2IR_ASSIGN_OR_RETURN(const int64_t of_indices, a.Rank(1));
-  if (batch < 0) batch += of_indices;
-  if (axis < 0) axis += rank;
-  if (batch < 0 || batch > of_indices || axis < batch || axis >= rank) {
-    return Invalid("batch_dims = ", batch, " and axis = ", axis, " of operands of rank ", rank,
-                   " and ", of_indices);
-  }
-  if (batch == 0) return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", axis}});
-  std::vector<int64_t> perm(rank);
-  std::iota(perm.begin(), perm.end(), 0);
-  std::rotate(perm.begin() + batch, perm.begin() + axis, perm.begin() + axis + 1);
-  Value* data = axis == batch ? a.in(0) : Transpose(a.in(0), perm);
-  Value* indices = a.Op("unsqueeze", {a.AsInt64(a.in(1)), a.b().Ints({-1})});
-  Value* picked = a.Op("gather_nd", {data, indices}, {{"batch_dims", batch}});
-  if (axis == batch) return picked;
-  // Now: batch, indices, before the axis, after it.
-  const int64_t before = axis - batch, of_picks = of_indices - batch;
-  std::vector<int64_t> back;
-  for (int64_t i = 0; i < batch; ++i) back.push_back(i);
-  for (int64_t i = 0; i < before; ++i) back.push_back(of_indices + i);
-  for (int64_t i = 0; i < of_picks; ++i) back.push_back(batch + i);
-  for (int64_t i = of_indices + before; i < rank - 1 + of_picks; ++i) back.push_back(i);
-  return Transpose({a, picked}, std::move(back));
-}
-
-absl::StatusOr<Value*> GatherV2(TfArgs& a) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, a.KnownInt(2, "axis"));
-  return GatherWithBatch(a, axis, a.Int("batch_dims", 0));
-}
-
-absl::StatusOr<Value*> ResourceGather(TfArgs& a) {
-  a.Ignore("validate_indices");
-  a.Ignore("dtype");
-  const int64_t batch = a.Int("batch_dims", 0);
-  return GatherWithBatch(a, batch, batch);
-}
-
-Value* GatherNd(TfArgs& a) {
-  a.Ignore("dtype");
-  a.Ignore("bad_indices_policy");
-  return a.Op("gather_nd", {a.in(0), a.AsInt64(a.in(1))}, {{"batch_dims", 0}});
+absl::StatusOr<Value*> ToTfSlice(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank == 0) return w.Op("identity", {w.in(0)});
+  X2IR_ASSIGN_OR_RETURN(const StridedBounds bounds, StridedBoundsOf(w));
+  return w.Tf("StridedSlice", {w.in(0), bounds.begin, bounds.end, bounds.strides},
+              {{"begin_mask", bounds.begin_mask},
+               {"end_mask", bounds.end_mask},
+               {"ellipsis_mask", 0},
+               {"new_axis_mask", 0},
+               {"shrink_axis_mask", 0}});
 }
 
 }  // namespace
 
 X2IR_TF(slice).From("Slice", FromSlice).From("StridedSlice", FromStridedSlice);
-X2IR_TF(gather)
-    .From("Gather", FromGather)
-    .From("GatherV2", GatherV2)
-    .From("ResourceGather", ResourceGather);
-X2IR_TF(gather_nd).From("GatherNd", GatherNd).From("ResourceGatherNd", GatherNd);
+X2IR_TF(slice).To("StridedSlice", ToTfSlice);
 
 }  // namespace x2ir

@@ -3,9 +3,11 @@
 #include <limits>
 #include <numeric>
 
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tf/writer.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -36,12 +38,14 @@ absl::StatusOr<Blocks> CheckedBlocks(const std::vector<int64_t>& sizes,
   blocks.sizes = sizes;
   return blocks;
 }
+
 absl::StatusOr<Blocks> TakeBlocksNd(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const auto sizes, a.KnownInts(1, "block_shape"));
   X2IR_ASSIGN_OR_RETURN(const auto edges, a.KnownInts(2, "paddings or crops"));
   return CheckedBlocks(sizes, edges, rank);
 }
+
 // The old form: two axes of an image.
 absl::StatusOr<Blocks> TakeBlocks2d(TfArgs& a) {
   const int64_t size = a.Int("block_size", 0);
@@ -142,7 +146,17 @@ Value* Depth(TfArgs& a) {
   const TfLayout layout = TakeLayout(a);
   return a.Op(kOp, {a.in(0)}, {{"layout", layout.name()}, {"blocksize", a.Int("block_size", 0)}});
 }
+
 constexpr char kDepthToSpace[] = "depth_to_space", kSpaceToDepth[] = "space_to_depth";
+
+auto ToTfBlocks(std::string_view op) {
+  return [=](TfWriter& w) -> absl::StatusOr<Value*> {
+    const Attribute* mode = w.attrs().Find("mode");
+    if (mode && *mode != Attribute("DCR")) return CannotExpress("mode CRD");
+    if (!IsChannelsLast(w)) return WithChannelsLast(w);
+    return w.Tf(op, {w.in(0)}, {{"block_size", w.Int("blocksize")}, {"data_format", "NHWC"}});
+  };
+}
 
 }  // namespace
 
@@ -153,5 +167,7 @@ X2IR_TF(transpose)
     .From("BatchToSpace", WithBlocks<TakeBlocks2d, BatchToSpace>);
 X2IR_TF(depth_to_space).From("DepthToSpace", Depth<kDepthToSpace>);
 X2IR_TF(space_to_depth).From("SpaceToDepth", Depth<kSpaceToDepth>);
+X2IR_TF(depth_to_space).To("DepthToSpace", ToTfBlocks("DepthToSpace"));
+X2IR_TF(space_to_depth).To("SpaceToDepth", ToTfBlocks("SpaceToDepth"));
 
 }  // namespace x2ir

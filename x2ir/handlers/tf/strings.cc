@@ -32,8 +32,6 @@ absl::StatusOr<std::string> KnownText(TfArgs& a, size_t i, std::string_view what
   return text->strings()[0];
 }
 
-// --- Each string by itself ----------------------------------------------------------------------
-
 TfFn Case(std::string_view function) {
   return [function](TfArgs& a) -> absl::StatusOr<Values> {
     const std::string encoding = a.String("encoding", "");
@@ -48,6 +46,7 @@ Value* EncodeBase64(TfArgs& a) {
   return a.Op("string_map", {a.in(0)},
               {{"function", pad ? "encode_base64_padded" : "encode_base64"}});
 }
+
 Value* DecodeBase64(TfArgs& a) {
   return a.Op("string_map", {a.in(0)}, {{"function", "decode_base64"}});
 }
@@ -78,6 +77,7 @@ Value* StaticRegexReplace(TfArgs& a) {
   const std::string pattern = a.String("pattern", ""), rewrite = a.String("rewrite", "");
   return Replace(a, a.in(0), pattern, rewrite, a.Bool("replace_global", true));
 }
+
 absl::StatusOr<Value*> RegexReplace(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::string pattern, KnownText(a, 1, "pattern"));
   X2IR_ASSIGN_OR_RETURN(const std::string rewrite, KnownText(a, 2, "rewrite"));
@@ -87,6 +87,7 @@ absl::StatusOr<Value*> RegexReplace(TfArgs& a) {
 Value* StaticRegexFullMatch(TfArgs& a) {
   return a.Op("regex_full_match", {a.in(0)}, {{"pattern", a.String("pattern", "")}});
 }
+
 absl::StatusOr<Value*> RegexFullMatch(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::string pattern, KnownText(a, 1, "pattern"));
   return a.Op("regex_full_match", {a.in(0)}, {{"pattern", pattern}});
@@ -97,8 +98,6 @@ Value* HashBucket(TfArgs& a, Symbol method) {
   return a.Op("string_hash", {a.in(0)},
               {{"buckets", a.Int("num_buckets", 0)}, {"key", key}, {"method", method.str()}});
 }
-
-// --- Several strings ----------------------------------------------------------------------------
 
 Value* StringJoin(TfArgs& a) {
   const std::string separator = a.String("separator", "");
@@ -186,8 +185,6 @@ absl::StatusOr<Values> StringSplitV2(TfArgs& a) {
   return SplitAtAny(a, " \t\n\v\f\r", true);
 }
 
-// --- Numbers ------------------------------------------------------------------------------------
-
 absl::StatusOr<Value*> AsString(TfArgs& a) {
   const DType t = a.in(0)->dtype();
   const int64_t precision = a.Int("precision", -1), width = a.Int("width", -1);
@@ -214,7 +211,9 @@ absl::StatusOr<Value*> AsString(TfArgs& a) {
                {"width", width}});
 }
 
-Value* StringToNumber(TfArgs& a) { return a.Cast(a.in(0), a.Type("out_type", DType::kFloat32)); }
+Value* ToTfStringConcat(TfWriter& w) {
+  return w.Tf("StringJoin", {w.in(0), w.in(1)}, {{"separator", ""}});
+}
 
 }  // namespace
 
@@ -232,7 +231,6 @@ X2IR_TF(substring).From("Substr", Substr);
 X2IR_TF(string_join).From("ReduceJoin", ReduceJoin);
 X2IR_TF(string_split).From("StringSplit", StringSplit).From("StringSplitV2", StringSplitV2);
 X2IR_TF(format_number).From("AsString", AsString);
-X2IR_TF(cast).From("StringToNumber", StringToNumber);
 X2IR_TF(regex_full_match)
     .From("StaticRegexFullMatch", StaticRegexFullMatch)
     .From("RegexFullMatch", RegexFullMatch);
@@ -240,5 +238,6 @@ X2IR_TF(regex_replace)
     .From("StringStrip", Strip)
     .From("StaticRegexReplace", StaticRegexReplace)
     .From("RegexReplace", RegexReplace);
+X2IR_TF(string_concat).To("StringJoin", ToTfStringConcat);
 
 }  // namespace x2ir

@@ -1,14 +1,12 @@
 // TensorFlow: functions of each element, tests, casts, and what hands its operands on.
-#include <limits>
 
-#include "x2ir/builder/special_functions.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
 Value* FromReciprocal(TfArgs& a) { return 1 / a.in(0); }
-
 Value* Rsqrt(TfArgs& a) { return 1 / Sqrt(a.in(0)); }
 
 // Of integers it is the integer itself.
@@ -25,11 +23,6 @@ Value* Conj(TfArgs& a) {
   return a.Op("identity", {a.in(0)});
 }
 
-Value* Relu6(TfArgs& a) {
-  Value* x = a.in(0);
-  return a.Op("min", {a.Op("max", {x, Expr(a, x).Number(0)}), Expr(a, x).Number(6)});
-}
-
 Value* IsFinite(TfArgs& a) {
   return a.Op("not", {a.Op("or", {a.Op("is_nan", {a.in(0)}), a.Op("is_inf", {a.in(0)})})});
 }
@@ -43,29 +36,6 @@ Value* Cast(TfArgs& a) {
   a.Require(!IsComplex(x->dtype()) && !IsComplex(to), "casts of complex numbers");
   return a.Op("cast", {x}, {{"to", Name(to)}});
 }
-
-// Every element 0 or 1, of x's type and shape.
-Value* Like(TfArgs& a, double value) {
-  Value* x = a.in(0);
-  const DType dtype = x->dtype();
-  if (dtype == DType::kUndefined) {
-    a.b().Fail(Unimplemented("the operand's type is not known"));
-    return x;
-  }
-  Tensor element = Tensor::Zeros(dtype == DType::kString ? DType::kBool : dtype, {});
-  if (dtype == DType::kString) {
-    element = Tensor::Strings({}, {""});
-  } else if (dtype == DType::kBool) {
-    element = Tensor::Scalar<bool>(value != 0);
-  } else if (IsComplex(dtype)) {
-    a.Require(value == 0, "ones of complex type");
-  } else {
-    element = Tensor::ScalarOf(dtype, value);
-  }
-  return a.Op("expand", {a.b().Constant(std::move(element)), a.Op("shape", {x})});
-}
-Value* ZerosLike(TfArgs& a) { return Like(a, 0); }
-Value* OnesLike(TfArgs& a) { return Like(a, 1); }
 
 // Operand 0 goes on; the others, and the attributes, are checked or printed.
 Value* First(TfArgs& a) {
@@ -97,6 +67,8 @@ absl::StatusOr<Values> NoValue(TfArgs&) {
       "with its variables");
 }
 
+Value* ToTfRound(TfWriter& w) { return w.Tf("Round", {w.in(0)}); }
+
 }  // namespace
 
 X2IR_TF(abs).Is("Abs");
@@ -110,34 +82,24 @@ X2IR_TF(bitwise_not).Is("Invert");
 X2IR_TF(ceil).Is("Ceil");
 X2IR_TF(cos).Is("Cos");
 X2IR_TF(cosh).Is("Cosh");
-X2IR_TF(elu).Is("Elu", Fixed("alpha", 1.0f));
 X2IR_TF(erf).Is("Erf");
 X2IR_TF(exp).Is("Exp").From("Expm1", FromExpm1);
 X2IR_TF(floor).Is("Floor");
 X2IR_TF(is_inf).Is("IsInf").From("IsFinite", IsFinite);
 X2IR_TF(is_nan).Is("IsNan");
-X2IR_TF(leaky_relu).Is("LeakyRelu", Attr("alpha", 0.2f));
 X2IR_TF(log).Is("Log").From("Log1p", FromLog1p);
 X2IR_TF(neg).Is("Neg");
 X2IR_TF(not ).Is("LogicalNot");
-X2IR_TF(relu).Is("Relu").From("Relu6", Relu6);
 X2IR_TF(div).From("Reciprocal", FromReciprocal).From("Inv", FromReciprocal).From("Rsqrt", Rsqrt);
 X2IR_TF(round).From("Rint", RoundFloats).From("Round", RoundFloats);
-X2IR_TF(selu).Is("Selu");
-X2IR_TF(prelu).From("Prelu");  // TensorFlow.js's
-X2IR_TF(sigmoid).Is("Sigmoid");
 X2IR_TF(sign).Is("Sign");
 X2IR_TF(sin).Is("Sin");
 X2IR_TF(sinh).Is("Sinh");
-X2IR_TF(softplus).Is("Softplus");
-X2IR_TF(softsign).Is("Softsign");
 X2IR_TF(sqrt).Is("Sqrt");
 X2IR_TF(mul).From("Square", FromSquare);
 X2IR_TF(tan).Is("Tan");
 X2IR_TF(tanh).Is("Tanh");
 X2IR_TF(cast).From("Cast", Cast);
-X2IR_TF(expand).From("ZerosLike", ZerosLike).From("OnesLike", OnesLike);
-
 X2IR_TF(identity)
     .Is("Identity")
     .From("StopGradient")
@@ -163,5 +125,7 @@ X2IR_TF(identity)
     .From("VarIsInitializedOp", True)
     .From("IsVariableInitialized", True)
     .From("VarHandleOp", NoValue);
+X2IR_TF(reciprocal).To("Reciprocal");
+X2IR_TF(round).To("Round", ToTfRound);
 
 }  // namespace x2ir

@@ -1,36 +1,23 @@
 // TFLite: convolutions, pools and matrix products, channels last.
+#include <algorithm>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
-#include "x2ir/builder/layers/pool.h"
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tflite/layers.h"
 #include "x2ir/handlers/tflite/tflite.h"
+#include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
-
-// SAME: more at the end where it does not come out even.
-Window TakePadding(TfliteArgs& a) {
-  const std::string padding = a.String("padding", "SAME");
-  a.Require(padding == "SAME" || padding == "VALID", StrCat("padding ", padding));
-  return {.auto_pad = padding == "SAME" ? AutoPad::kSameUpper : AutoPad::kValid,
-          .channels_last = true};
-}
-
-std::vector<int64_t> TakeHw(TfliteArgs& a, std::string_view before, std::string_view behind,
-                            int64_t fallback, bool three = false) {
-  std::vector<int64_t> all;
-  for (const char* axis : {"d", "h", "w"}) {
-    if (*axis == 'd' && !three) continue;
-    all.push_back(a.Int(Symbol(StrCat(before, axis, behind)), fallback));
-    a.Require(all.back() > 0, "a window without a size or a step");
-  }
-  return all;
-}
 
 Window TakeConv(TfliteArgs& a, bool three = false) {
   Window window = TakePadding(a);
@@ -38,8 +25,6 @@ Window TakeConv(TfliteArgs& a, bool three = false) {
   window.dilations = TakeHw(a, "dilation_", "_factor", 1, three);
   return window;
 }
-
-Value* BiasOf(TfliteArgs& a, size_t i) { return a.has(i) ? a.in(i).value() : nullptr; }
 
 // Weights [out, height, width, in of a group].
 absl::StatusOr<Value*> Conv2d(TfliteArgs& a) {
@@ -86,13 +71,10 @@ std::vector<int64_t> Strides(TfliteArgs& a, bool three) {
   all.push_back(1);
   return all;
 }
+
 std::vector<int64_t> Dilations3d(TfliteArgs& a) {
   return {1, a.Int("dilation_d_factor", 1), a.Int("dilation_h_factor", 1),
           a.Int("dilation_w_factor", 1), 1};
-}
-
-Value* PlusBias(TfliteArgs& a, Value* y, size_t bias) {
-  return a.has(bias) ? Expr(a, y) + a.in(bias) : Expr(a, y);
 }
 
 // A result whose sizes are found in the run is cut out of the whole one. What SAME adds, a
@@ -144,55 +126,290 @@ Value* Conv3dTranspose(TfliteArgs& a) {
   return PlusBias(a, y, 3);
 }
 
-Expr Pooled(TfliteArgs& a, const Expr& x, PoolKind kind) {
-  Window window = TakePadding(a);
-  window.strides = TakeHw(a, "stride_", "", 0);
-  window.kernel = {a.Int("filter_height", 0), a.Int("filter_width", 0)};
-  a.Require(window.kernel[0] > 0 && window.kernel[1] > 0, "a window without a size");
-  return MakePool(x, {window, kind});
-}
-Value* AveragePool(TfliteArgs& a) { return Pooled(a, a.in(0), PoolKind::kAverage); }
-Value* MaxPool(TfliteArgs& a) { return Pooled(a, a.in(0), PoolKind::kMax); }
-// The root of the mean of squares.
-Value* L2Pool(TfliteArgs& a) { return Sqrt(Pooled(a, Square(a.in(0)), PoolKind::kAverage)); }
-
-// Operands: x, weights [out, in], bias. Without keep_num_dims x is a matrix with rows of `in`.
-absl::StatusOr<Value*> FullyConnected(TfliteArgs& a) {
-  const bool keep = a.Bool("keep_num_dims", false);
-  const std::string format = a.String("weights_format", "DEFAULT");
-  if (format != "DEFAULT") return Unimplemented("weights of format ", format);
-  const Shape *x = a.shape(0), *w = a.shape(1);
-  if (!w || w->rank() != 2) return Unimplemented("weights that are no matrix");
-  Expr rows = a.in(0);
-  const bool matrix = x && x->rank() == 2;
-  if (!keep && (!matrix || !ProvablyEqual((*x)[1], (*w)[1]))) {
-    rows = ReshapeTo(rows, Concat(a, {a.b().Ints({-1}), ShapeOf(a.in(1), 1, 2)}, 0));
-  } else if (keep && !x) {
-    return Unimplemented("an operand of unknown rank");
-  }
-  if (!keep || matrix) {
-    return a.Op("gemm", {rows, a.in(1), BiasOf(a, 2)}, {{"transB", 1}});
-  }
-  Value* y = a.Op("matmul", {rows, Relaid(a, a.in(1), {1, 0})});
-  return PlusBias(a, y, 2);
+absl::StatusOr<std::vector<int64_t>> KernelShape(TfliteWriter& w) {
+  const auto known = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
+  if (!known) return CannotExpress("weights of unknown shape");
+  return *known;
 }
 
-Value* BatchMatMul(TfliteArgs& a) {
-  const bool left = a.Bool("adj_x", false), right = a.Bool("adj_y", false);
-  Expr x = a.in(0), y = a.in(1);
-  if (left) x = SwapLast(x);
-  if (right) y = SwapLast(y);
-  // Integers are summed up in the type of the result.
-  if (IsInteger(a.out_dtype())) {
-    x = x.To(a.out_dtype());
-    y = y.To(a.out_dtype());
+// A dense constant, or nothing.
+const Tensor* DenseKernel(const Value* v) { return IsDense(v) ? v->fixed_constant() : nullptr; }
+
+// Dilated kernels are larger ones with zeros between: of convolutions, and of transposed ones.
+absl::StatusOr<Values> WithZerosBetween(TfliteWriter& w, const std::vector<int64_t>& dilations) {
+  const Tensor* kernel = DenseKernel(w.in(1));
+  if (!kernel || BitWidth(kernel->dtype()) < 8) return CannotExpress("dilations");
+  std::vector<int64_t> dims = kernel->dims();
+  for (size_t i = 0; i < dilations.size(); ++i) {
+    dims[i + 2] = (dims[i + 2] - 1) * dilations[i] + 1;
   }
-  return MatMul(x, y);
+  constexpr int64_t kMaxElements = int64_t{1} << 24;
+  const auto count = CheckedProduct(dims);
+  if (!count || *count > kMaxElements) return CannotExpress("dilations");
+  Tensor wide = Tensor::Zeros(kernel->dtype(), dims);
+  const size_t width = static_cast<size_t>(BitWidth(kernel->dtype())) / 8;
+  const auto from = kernel->bytes();
+  const auto to = wide.mutable_bytes();
+  std::vector<int64_t> index(dims.size());
+  for (int64_t k = 0; k < kernel->num_elements(); ++k) {
+    int64_t rest = k, at = 0, step = 1;
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      const int64_t place = rest % kernel->dim(static_cast<int64_t>(axis));
+      rest /= kernel->dim(static_cast<int64_t>(axis));
+      at += step * place * (axis < 2 ? 1 : dilations[axis - 2]);
+      step *= dims[axis];
+    }
+    std::copy_n(from.data() + static_cast<size_t>(k) * width, width,
+                to.data() + static_cast<size_t>(at) * width);
+  }
+  std::vector<Value*> operands = w.node().inputs();
+  operands[1] = w.b().Constant(std::move(wide), w.in(1)->name());
+  AttributeMap attrs = w.attrs();
+  attrs.Set("dilations", std::vector<int64_t>(dilations.size(), 1));
+  return Values{w.Op(w.node().op(), std::move(operands), std::move(attrs))};
+}
+
+// One plane of a kernel of three axes: [out, in, height, width].
+Value* PlaneOfKernel(TfliteWriter& w, int64_t plane) {
+  const Tensor* whole = DenseKernel(w.in(1));
+  if (!whole || BitWidth(whole->dtype()) < 8) {
+    return w.Op("gather", {w.in(1), w.b().Int(plane)}, {{"axis", 2}});
+  }
+  const std::vector<int64_t>& dims = whole->dims();
+  Tensor part = Tensor::Zeros(whole->dtype(), {dims[0], dims[1], dims[3], dims[4]});
+  const size_t size = static_cast<size_t>(dims[3] * dims[4] * BitWidth(whole->dtype()) / 8);
+  const auto from = whole->bytes();
+  const auto to = part.mutable_bytes();
+  for (int64_t i = 0; i < dims[0] * dims[1]; ++i) {
+    std::copy_n(from.data() + static_cast<size_t>(i * dims[2] + plane) * size, size,
+                to.data() + static_cast<size_t>(i) * size);
+  }
+  return w.b().Constant(std::move(part));
+}
+
+// CONV_3D reads outside of its operand where it is dilated, and has no groups: the sum of what each
+// plane of the kernel gives of the planes that it meets, which are images of two axes.
+absl::StatusOr<Values> ConvOfPlanes(TfliteWriter& w, const LiteWindow& window) {
+  const Shape &in = *w.shape(), *known = w.out_type().shape();
+  if (!known) return CannotExpress("a result of unknown rank");
+  const Shape& out = *known;
+  for (int64_t axis = 1; axis < 5; ++axis) {
+    if (!in[axis].is_static() || !out[axis].is_static()) {
+      return CannotExpress("groups or dilations of three axes of unknown sizes");
+    }
+  }
+  const int64_t planes = out[1].value(), step = window.strides[0];
+  if (planes < 1) return CannotExpress("a result without planes");
+  Value* x = w.in(0);
+  const Pads& pads = window.pads;
+  if (pads[0] != 0 || pads[3] != 0) {
+    x = w.Op("pad", {x, w.Ints({pads[0], pads[3]}), w.Number(w.dtype(), 0), w.Ints({1})});
+  }
+  const auto images = [&](const Dim& first, const Dim& count) {
+    return first.is_static() ? first.value() * count.value() : -1;
+  };
+  const AttributeMap attrs = {{"layout", "channels_last"},
+                              {"group", w.Int("group")},
+                              {"strides", {window.strides[1], window.strides[2]}},
+                              {"dilations", {window.dilations[1], window.dilations[2]}},
+                              {"pads", {pads[1], pads[2], pads[4], pads[5]}}};
+  Value* sum = nullptr;
+  for (int64_t plane = 0; plane < window.kernel[0]; ++plane) {
+    const int64_t begin = plane * window.dilations[0], end = begin + (planes - 1) * step + 1;
+    Value* met = w.Op("slice", {x, w.Ints({begin}), w.Ints({end}), w.Ints({1}), w.Ints({step})});
+    met = w.Reshape(met, {images(in[0], out[1]), in[2].value(), in[3].value(), in[4].value()});
+    std::vector<Value*> operands = {met, PlaneOfKernel(w, plane)};
+    if (!sum && w.has(2)) operands.push_back(w.in(2));
+    Value* part = w.Op("conv", std::move(operands), attrs);
+    sum = sum ? w.Op("add", {sum, part}) : part;
+  }
+  const int64_t batch = out[0].is_static() ? out[0].value() : -1;
+  return Values{w.Reshape(sum, {batch, planes, out[2].value(), out[3].value(), out[4].value()})};
+}
+
+absl::StatusOr<Values> ToConv(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> weights, KernelShape(w));
+  const int64_t group = w.Int("group");
+  if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
+  if (!IsChannelsLast(w)) return WithChannelsLast(w, ToConv);
+  if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
+  X2IR_ASSIGN_OR_RETURN(LiteWindow window, ReadLiteWindow(w, {weights.begin() + 2, weights.end()}));
+  if (rank == 5 && (window.dilated() || group != 1)) {
+    absl::StatusOr<Values> planes = ConvOfPlanes(w, window);
+    return planes.ok() || group != 1 ? planes : WithZerosBetween(w, window.dilations);
+  }
+  Value* x = PadLiteApart(w, window, 0);
+  AttributeMap attrs = {{"padding", PaddingName(window)}};
+  SetHw(&attrs, window.strides, "stride_");
+  SetHw(&attrs, window.dilations, "dilation_", "_factor");
+  Value* bias = w.in(2);
+  if (!bias) bias = w.b().Constant(Tensor::Zeros(w.dtype(), {weights[0]}));
+  if (rank == 5) {
+    Value* kernel = WithOrder(w, w.in(1), {2, 3, 4, 1, 0});
+    return Values{w.Tflite("CONV_3D", {x, kernel, bias}, std::move(attrs))};
+  }
+  // Depthwise kernels have one row of channels, even where there is but one.
+  if (group > 1 && weights[1] == 1) {
+    attrs.Set("depth_multiplier", weights[0] / group);
+    Value* kernel = WithOrder(w, w.in(1), {1, 2, 3, 0});
+    return Values{w.Tflite("DEPTHWISE_CONV_2D", {x, kernel, bias}, std::move(attrs))};
+  }
+  Value* kernel = WithOrder(w, w.in(1), {0, 2, 3, 1});
+  return Values{w.Tflite("CONV_2D", {x, kernel, bias}, std::move(attrs))};
+}
+
+// How a transposed convolution cuts its whole result, of (n - 1) * stride + kernel places; of one
+// axis. Nothing of it depends on n.
+struct LiteCut {
+  int64_t stride, kernel;
+  int64_t begin;  // places that go at the begin
+  int64_t more;   // of the result than of the whole; negative: fewer
+  // Of a SAME or VALID convolution from the result back to the operand.
+  bool is_same() const {
+    const int64_t last = kernel + more;
+    return last > 0 && last <= stride && begin == std::max<int64_t>(0, -more) / 2;
+  }
+  bool is_valid() const { return begin == 0 && more >= 0 && more < stride; }
+  // A VALID one of which the pads are cut off has the whole and what is behind it.
+  int64_t behind() const { return std::max<int64_t>(0, begin + more); }
+  bool is_cut_of_valid() const { return begin >= 0 && behind() < stride; }
+  // Places of the result for n of the operand are n * stride and these.
+  int64_t rest(bool whole) const { return kernel - stride + (whole ? behind() : more); }
+};
+
+absl::StatusOr<std::vector<LiteCut>> ReadLiteCuts(TfliteWriter& w, const Shape& in,
+                                                  const Shape& out,
+                                                  const std::vector<int64_t>& weights) {
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), {weights.begin() + 2, weights.end()}));
+  const size_t n = window.rank();
+  const std::vector<int64_t> added = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
+  const bool sized = w.attrs().Has("output_shape"),
+             stated = window.auto_pad == AutoPad::kNotSet && !sized;
+  const bool odd_at_end =
+      sized ? window.auto_pad == AutoPad::kSameUpper : window.auto_pad != AutoPad::kSameLower;
+  std::vector<LiteCut> cuts;
+  for (size_t i = 0; i < n; ++i) {
+    const Dim &places = in[static_cast<int64_t>(i) + 1], &size = out[static_cast<int64_t>(i) + 1];
+    int64_t more = added[i] - window.pad_begin(i) - window.pad_end(i);
+    if (!stated && !(places.is_static() && size.is_static())) {
+      return CannotExpress("results of unknown sizes");
+    }
+    if (!stated) {
+      more = size.value() - (places.value() - 1) * window.strides[i] - window.kernel[i];
+      window.SplitPads(i, std::max<int64_t>(0, -more), odd_at_end);
+    }
+    cuts.push_back({window.strides[i], window.kernel[i], window.pad_begin(i), more});
+  }
+  return cuts;
+}
+
+// Kernels of every group apart, the results side by side.
+absl::StatusOr<Values> OfGroups(TfliteWriter& w) {
+  constexpr int64_t kMaxGroups = 256;
+  const int64_t groups = w.Int("group");
+  if (groups > kMaxGroups) return CannotExpress(groups, " groups");
+  const int64_t axis = IsChannelsLast(w) ? w.shape()->rank() - 1 : 1;
+  // Parts of a constant are constants, which lie where it does.
+  const auto parts = [&](size_t operand, int64_t along) -> absl::StatusOr<Values> {
+    const Tensor* whole = DenseKernel(w.in(operand));
+    if (!whole || along != 0 || whole->dim(0) % groups != 0) {
+      return w.b().Ops("split", {w.in(operand)}, {{"axis", along}}, static_cast<size_t>(groups));
+    }
+    std::vector<int64_t> dims = whole->dims();
+    dims[0] /= groups;
+    const size_t size = whole->nbytes() / static_cast<size_t>(groups);
+    Values all;
+    for (size_t i = 0; i < static_cast<size_t>(groups); ++i) {
+      X2IR_ASSIGN_OR_RETURN(
+          Tensor part, Tensor::View(whole->dtype(), dims, whole->bytes().subspan(size * i, size),
+                                    std::make_shared<const Tensor>(*whole)));
+      all.push_back(w.b().Constant(std::move(part)));
+    }
+    return all;
+  };
+  AttributeMap attrs = w.attrs();
+  attrs.Set("group", 1);
+  X2IR_ASSIGN_OR_RETURN(const Values xs, parts(0, axis));
+  X2IR_ASSIGN_OR_RETURN(const Values kernels, parts(1, 0));
+  Values biases;
+  if (w.has(2)) {
+    X2IR_ASSIGN_OR_RETURN(biases, parts(2, 0));
+  }
+  std::vector<Value*> results;
+  for (size_t i = 0; i < static_cast<size_t>(groups); ++i) {
+    std::vector<Value*> operands = {xs[i], kernels[i]};
+    if (w.has(2)) operands.push_back(biases[i]);
+    results.push_back(w.Op("conv_transpose", std::move(operands), attrs));
+  }
+  return Values{w.Op("concat", std::move(results), {{"axis", axis}})};
+}
+
+// Pads that are neither SAME nor VALID are cut off a VALID one.
+absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> weights, KernelShape(w));
+  if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
+  if (w.Int("group") != 1) return OfGroups(w);
+  const std::vector<int64_t> dilations = w.attrs().Ints("dilations", {});
+  for (const int64_t d : dilations) {
+    if (d != 1) return WithZerosBetween(w, dilations);
+  }
+  if (w.attrs().Has("output_shape") && rank == 3) return CannotExpress("an output_shape");
+  if (!IsChannelsLast(w)) return WithChannelsLast(w, ToConvTranspose);
+  if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
+  const Shape *in = w.shape(), *out = w.out_type().shape();
+  if (!in || !out) return CannotExpress("results of unknown sizes");
+  X2IR_ASSIGN_OR_RETURN(const std::vector<LiteCut> cuts, ReadLiteCuts(w, *in, *out, weights));
+  const auto all = [&](bool (LiteCut::*is)() const) {
+    return std::all_of(cuts.begin(), cuts.end(), [&](const LiteCut& c) { return (c.*is)(); });
+  };
+  // Of three axes LiteRT puts what SAME cuts off to the wrong side.
+  const bool same = rank != 5 && all(&LiteCut::is_same), cut = !same && !all(&LiteCut::is_valid);
+  if (cut && !all(&LiteCut::is_cut_of_valid)) return CannotExpress("that padding");
+  const int64_t channels = weights[1];
+  Shape whole = Shape::UnknownDims(rank);
+  whole[0] = (*in)[0];
+  whole[rank - 1] = Dim(channels);
+  std::vector<int64_t> factors = {1}, rests = {0}, strides, axes;
+  for (int64_t i = 0; i + 2 < rank; ++i) {
+    const LiteCut& each = cuts[static_cast<size_t>(i)];
+    strides.push_back(each.stride);
+    axes.push_back(i + 1);
+    factors.push_back(each.stride);
+    rests.push_back(each.rest(cut));
+    whole[i + 1] = (*in)[i + 1] * Dim(each.stride) + Dim(rests.back());
+  }
+  factors.push_back(0);
+  rests.push_back(channels);
+  Value* shape = nullptr;
+  if (const auto known = whole.Static()) {
+    shape = w.Int32s(*known);
+  } else {
+    shape = w.Tflite("SHAPE", {w.in(0)}, {{"out_type", "INT32"}},
+                     Type::Tensor(DType::kInt32, Shape({Dim(rank)})));
+    shape = w.Op("add", {w.Op("mul", {shape, w.Int32s(factors)}), w.Int32s(rests)});
+  }
+  AttributeMap attrs = {{"padding", same ? "SAME" : "VALID"}};
+  SetHw(&attrs, strides, "stride_");
+  const std::vector<int64_t> order =
+      rank == 5 ? std::vector<int64_t>{2, 3, 4, 1, 0} : std::vector<int64_t>{1, 2, 3, 0};
+  std::vector<Value*> operands = {shape, WithOrder(w, w.in(1), order), w.in(0)};
+  if (w.has(2)) operands.push_back(w.in(2));
+  Value* y = w.Tflite(rank == 5 ? "CONV_3D_TRANSPOSE" : "TRANSPOSE_CONV", std::move(operands),
+                      std::move(attrs), Type::Tensor(w.dtype(), std::move(whole)));
+  if (!cut) return Values{y};
+  std::vector<int64_t> begins, ends;
+  for (const LiteCut& each : cuts) {
+    const int64_t goes = std::max<int64_t>(0, -(each.begin + each.more));
+    begins.push_back(each.begin);
+    ends.push_back(goes == 0 ? std::numeric_limits<int64_t>::max() : -goes);
+  }
+  return Values{w.Op("slice", {y, w.Ints(begins), w.Ints(ends), w.Ints(axes)})};
 }
 
 }  // namespace
 
-X2IR_TFLITE(average_pool).From("AVERAGE_POOL_2D", AveragePool);
 X2IR_TFLITE(conv)
     .From("CONV_2D", Conv2d)
     .From("CONV_3D", Conv3d)
@@ -200,9 +417,7 @@ X2IR_TFLITE(conv)
 X2IR_TFLITE(conv_transpose)
     .From("TRANSPOSE_CONV", TransposeConv)
     .From("CONV_3D_TRANSPOSE", Conv3dTranspose);
-X2IR_TFLITE(gemm).From("FULLY_CONNECTED", FullyConnected);
-X2IR_TFLITE(lp_pool).From("L2_POOL_2D", L2Pool);
-X2IR_TFLITE(matmul).From("BATCH_MATMUL", BatchMatMul);
-X2IR_TFLITE(max_pool).From("MAX_POOL_2D", MaxPool);
+X2IR_TFLITE(conv).To("CONV_2D", ToConv);
+X2IR_TFLITE(conv_transpose).To("TRANSPOSE_CONV", ToConvTranspose);
 
 }  // namespace x2ir

@@ -11,6 +11,7 @@
 #include "x2ir/handlers/tflite/fold_quantized.h"
 #include "x2ir/handlers/tflite/fuse.h"
 #include "x2ir/handlers/tflite/kernels.h"
+#include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/handlers/tflite/weights.h"
 
 namespace x2ir {

@@ -8,6 +8,7 @@
 
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
+#include "x2ir/handlers/tflite/tflite.h"
 
 namespace x2ir {
 namespace {

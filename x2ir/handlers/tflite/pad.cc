@@ -3,7 +3,9 @@
 
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tflite/tflite.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -60,8 +62,36 @@ absl::StatusOr<Value*> PadAnywhere(TfliteArgs& a) {
   return x;
 }
 
+// A row an axis: what is before it, and behind it.
+absl::StatusOr<Value*> ToLitePad(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
+  const std::string& mode = w.String("mode");
+  if (mode != "constant" && mode != "reflect") return CannotExpress("mode ", mode);
+  if (AnyNegative(*pads)) return CannotExpress("negative pads");
+  const std::vector<int64_t> rows = PadPairs(*pads, given, rank);
+  for (size_t i = 0; mode == "reflect" && i < rows.size(); ++i) {
+    const Dim& size = (*w.shape())[static_cast<int64_t>(i / 2)];
+    if (size.is_static() && rows[i] >= std::max<int64_t>(1, size.value())) {
+      return CannotExpress("a reflection of more elements than there are");
+    }
+  }
+  const std::vector<int32_t> numbers(rows.begin(), rows.end());
+  Value* table = w.b().Constant(Tensor::Of<int32_t>({rank, 2}, numbers));
+  if (mode == "reflect") return w.Tflite("MIRROR_PAD", {w.in(0), table}, {{"mode", "REFLECT"}});
+  const auto known = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
+  if (!w.has(2) || (known && IsFloating(known->dtype()) && known->AsDouble(0) == 0)) {
+    return w.Tflite("PAD", {w.in(0), table});
+  }
+  Value* value = w.in(2);
+  if (!value->shape() || value->shape()->rank() != 0) value = w.Reshape(value, {});
+  return w.Tflite("PADV2", {w.in(0), table, value});
+}
+
 }  // namespace
 
 X2IR_TFLITE(pad).From("DILATE", Dilate).From("STABLEHLO_PAD", PadAnywhere);
+X2IR_TFLITE(pad).To("PADV2", ToLitePad);
 
 }  // namespace x2ir

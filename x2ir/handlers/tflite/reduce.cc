@@ -1,71 +1,87 @@
 // TFLite: reductions, norms, sums along an axis, segments, random numbers, boxes.
+#include <utility>
+#include <vector>
+
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
+#include "x2ir/handlers/tf/tf.h"
 #include "x2ir/handlers/tflite/tflite.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
-
-Value* Softmax(TfliteArgs& a) {
-  return a.Op("softmax", {Scaled(a.in(0), a.Float("beta", 0))}, {{"axis", -1}});
-}
-Value* LogSoftmax(TfliteArgs& a) { return a.Op("log_softmax", {a.in(0)}, {{"axis", -1}}); }
-
-// x over its length along the last axis, which is at least 1e-6.
-Value* L2Normalization(TfliteArgs& a) {
-  const Expr x = a.in(0);
-  return x / Max(Sqrt(Sum(Square(x), -1, /*keepdims=*/true)), 1e-6);
-}
-
-Value* Lrn(TfliteArgs& a) {
-  return AsTf(a, "LRN", {a.in(0)},
-              {{"depth_radius", a.Int("radius", 0)},
-               {"bias", a.Float("bias", 0)},
-               {"alpha", a.Float("alpha", 0)},
-               {"beta", a.Float("beta", 0)}})[0];
-}
 
 template <const char* kOp>
 Value* ReduceAs(TfliteArgs& a) {
   return AsTf(a, kOp, a.inputs(), {{"keep_dims", a.Bool("keep_dims", false)}})[0];
 }
+
 constexpr char kMean[] = "Mean", kSum[] = "Sum", kProd[] = "Prod", kMaxOf[] = "Max",
                kMinOf[] = "Min", kAny[] = "Any", kAll[] = "All";
 
-Values RandomAs(TfliteArgs& a, const char* op) {
-  return AsTf(a, op, a.inputs(),
-              {{"seed", a.Int("seed", 0)},
-               {"seed2", a.Int("seed2", 0)},
-               {"dtype", Type::Tensor(a.out_dtype())}});
-}
-Values RandomUniform(TfliteArgs& a) { return RandomAs(a, "RandomUniform"); }
-Values RandomNormal(TfliteArgs& a) { return RandomAs(a, "RandomStandardNormal"); }
-Values Multinomial(TfliteArgs& a) {
-  return AsTf(a, "Multinomial", a.inputs(),
-              {{"seed", a.Int("seed", 0)},
-               {"seed2", a.Int("seed2", 0)},
-               {"output_dtype", Type::Tensor(a.out_dtype())}});
+template <const char* kOp>
+Value* ArgReduce(TfliteArgs& a) {
+  a.Ignore("output_type");
+  return AsTf(a, kOp, a.inputs(), {{"output_type", Type::Tensor(a.out_dtype())}})[0];
 }
 
-// Boxes that are left, filled up to the number that is asked for: results are so long.
-Values Nms(TfliteArgs& a, const char* op, size_t filled) {
-  Values results = AsTf(a, op, a.inputs(), {{"pad_to_max_output_size", 1}});
-  const Tensor* most = a.in(2)->fixed_constant();
-  for (size_t i = 0; most && most->num_elements() == 1 && i < filled && i < results.size(); ++i) {
-    if (!results[i] || most->AsInt(0) < 0) continue;
-    results[i] = a.Op("reshape", {results[i], Ints(a, {most->AsInt(0)})}, {{"allowzero", 1}});
+constexpr char kArgMax[] = "ArgMax", kArgMin[] = "ArgMin";
+
+// The lengths are a vector of int32 or int64.
+absl::StatusOr<Value*> ToLiteReverseSequence(TfliteWriter& w) {
+  Value* lengths = w.in(1);
+  if (!w.shape(1)) return CannotExpress("lengths of unknown rank");
+  if (w.shape(1)->rank() != 1) {
+    const Shape* x = w.shape();
+    if (!x || (*x)[w.Int("batch_axis")] != Dim(1))
+      return CannotExpress("lengths that are no vector");
+    lengths = w.Reshape(lengths, std::vector<int64_t>{1});
   }
-  return results;
+  if (lengths->dtype() != DType::kInt32) lengths = w.Cast(lengths, DType::kInt64);
+  return w.Tflite("REVERSE_SEQUENCE", {w.in(0), lengths},
+                  {{"seq_dim", w.Int("time_axis")}, {"batch_dim", w.Int("batch_axis")}});
 }
-Values Nms4(TfliteArgs& a) { return Nms(a, "NonMaxSuppressionV4", 1); }
-Values Nms5(TfliteArgs& a) { return Nms(a, "NonMaxSuppressionV5", 2); }
+
+auto ToLiteReduce(std::string_view op, std::string_view of_bools = "") {
+  return [=](TfliteWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    X2IR_ASSIGN_OR_RETURN(Value * axes, ReducedAxes(w));
+    if (!axes || rank == 0) return w.Op("identity", {w.in(0)});
+    const bool bools = w.dtype() == DType::kBool;
+    if (bools && of_bools.empty()) return CannotExpress("bools");
+    return w.Tflite(bools ? of_bools : op, {w.in(0), axes}, {{"keep_dims", w.Int("keepdims")}});
+  };
+}
+
+auto ToLiteArg(std::string_view op) {
+  return [=](TfliteWriter& w) -> absl::StatusOr<Value*> {
+    if (w.Int("select_last_index") != 0) return CannotExpress("the last of equal elements");
+    X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    if (rank == 0) return CannotExpress("rank 0");
+    if (w.Int("keepdims") == 0) {
+      return w.Tflite(op, {w.in(0), w.Int32(axis)}, {{"output_type", "INT64"}});
+    }
+    std::vector<Dim> dims;
+    for (int64_t i = 0; i < rank; ++i) {
+      if (i != axis) dims.push_back((*w.shape())[i]);
+    }
+    Value* found = w.Tflite(op, {w.in(0), w.Int32(axis)}, {{"output_type", "INT64"}},
+                            Type::Tensor(DType::kInt64, Shape(std::move(dims))));
+    return w.Op("unsqueeze", {found, w.Ints({axis})});
+  };
+}
+
+absl::StatusOr<Value*> ToLiteCumSum(TfliteWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto axis, w.KnownInts(1, "axis"));
+  if (axis->size() != 1) return CannotExpress("several axes");
+  return w.Tflite("CUMSUM", {w.in(0), w.Int32((*axis)[0])},
+                  {{"exclusive", w.Int("exclusive")}, {"reverse", w.Int("reverse")}});
+}
 
 }  // namespace
 
-X2IR_TFLITE(softmax).From("SOFTMAX", Softmax);
-X2IR_TFLITE(log_softmax).From("LOG_SOFTMAX", LogSoftmax);
-X2IR_TFLITE(lp_normalization).From("L2_NORMALIZATION", L2Normalization);
-X2IR_TFLITE(lrn).From("LOCAL_RESPONSE_NORMALIZATION", Lrn);
 X2IR_TFLITE(reduce_mean).From("MEAN", ReduceAs<kMean>);
 X2IR_TFLITE(reduce_sum)
     .From("SUM", ReduceAs<kSum>)
@@ -83,12 +99,23 @@ X2IR_TFLITE(reduce_min)
     .From("REDUCE_ALL", ReduceAs<kAll>)
     .From("UNSORTED_SEGMENT_MIN", SameAsTf("UnsortedSegmentMin"));
 X2IR_TFLITE(cum_sum).From("CUMSUM", SameAsTf("Cumsum", {"exclusive", "reverse"}));
-X2IR_TFLITE(random_uniform).From("RANDOM_UNIFORM", RandomUniform);
-X2IR_TFLITE(random_normal).From("RANDOM_STANDARD_NORMAL", RandomNormal);
-X2IR_TFLITE(multinomial).From("MULTINOMIAL", Multinomial);
-X2IR_TFLITE(non_max_suppression)
-    .From("NON_MAX_SUPPRESSION_V4", Nms4)
-    .From("NON_MAX_SUPPRESSION_V5", Nms5);
-X2IR_TFLITE(greater_or_equal).From("BUCKETIZE", SameAsTf("Bucketize", {"boundaries"}));
+X2IR_TFLITE(reverse_sequence)
+    .From("REVERSE_SEQUENCE", SameAsTf("ReverseSequence", {"seq_dim", "batch_dim"}));
+X2IR_TFLITE(arg_max).From("ARG_MAX", ArgReduce<kArgMax>);
+X2IR_TFLITE(arg_min).From("ARG_MIN", ArgReduce<kArgMin>);
+X2IR_TFLITE(reverse_sequence).To("REVERSE_SEQUENCE", ToLiteReverseSequence);
+X2IR_TFLITE(reduce_sum).To("SUM", ToLiteReduce("SUM"));
+X2IR_TFLITE(reduce_mean).To("MEAN", ToLiteReduce("MEAN"));
+X2IR_TFLITE(reduce_max).To("REDUCE_MAX", ToLiteReduce("REDUCE_MAX", "REDUCE_ANY"));
+X2IR_TFLITE(reduce_min).To("REDUCE_MIN", ToLiteReduce("REDUCE_MIN", "REDUCE_ALL"));
+X2IR_TFLITE(reduce_prod).To("REDUCE_PROD", ToLiteReduce("REDUCE_PROD"));
+X2IR_TFLITE(reduce_l1).To("SUM", L1BySum);
+X2IR_TFLITE(reduce_l2).To("SUM", L2BySum);
+X2IR_TFLITE(reduce_log_sum).To("SUM", LogSumBySum);
+X2IR_TFLITE(reduce_sum_square).To("SUM", SumSquareBySum);
+X2IR_TFLITE(reduce_log_sum_exp).To("SUM", LogSumExpBySum);
+X2IR_TFLITE(arg_max).To("ARG_MAX", ToLiteArg("ARG_MAX"));
+X2IR_TFLITE(arg_min).To("ARG_MIN", ToLiteArg("ARG_MIN"));
+X2IR_TFLITE(cum_sum).To("CUMSUM", ToLiteCumSum);
 
 }  // namespace x2ir

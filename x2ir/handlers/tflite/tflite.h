@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/builder/expr.h"
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/node_writer.h"
 #include "x2ir/core/spec.h"
@@ -116,6 +117,29 @@ class TfliteSpec {
 #define X2IR_TFLITE(ir_op)                                                                  \
   [[maybe_unused]] static ::x2ir::TfliteSpec X2IR_CONCAT_(x2ir_tflite_spec_, __COUNTER__) = \
       ::x2ir::TfliteSpec(#ir_op)
+
+inline Expr X(TfliteWriter& w, size_t i = 0) { return {w.b(), w.in(i)}; }
+
+// Sizes for RESHAPE where all but one are known: that one is what is left.
+inline Value* SizesOf(TfliteWriter& w, const Type& result) {
+  const Shape* shape = result.shape();
+  if (!shape) return nullptr;
+  std::vector<int64_t> sizes;
+  int unknown = 0;
+  bool zero = false;
+  for (int64_t i = 0; i < shape->rank(); ++i) {
+    const Dim& dim = (*shape)[i];
+    sizes.push_back(dim.is_static() ? dim.value() : -1);
+    unknown += !dim.is_static();
+    zero |= dim.is_static() && dim.value() == 0;
+  }
+  return unknown == 0 || (unknown == 1 && !zero) ? w.Int32s(sizes) : nullptr;
+}
+
+// The node as a RESHAPE, by the shape of its result or by one that is computed.
+inline Value* Reshaped(TfliteWriter& w, Value* shape) {
+  return w.Tflite("RESHAPE", {w.in(0), w.Cast(shape, DType::kInt32)});
+}
 
 }  // namespace x2ir
 

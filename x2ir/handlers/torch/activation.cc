@@ -1,11 +1,12 @@
 // Activations.
-#include <cmath>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
+#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -33,6 +34,7 @@ Values Gelu(TorchCall& c) {
   RequireFloat(c, self);
   return {c.Op("gelu", {self}, {{"approximate", c.String("approximate", "none")}})};
 }
+
 X2IR_TORCH(gelu).From("aten::gelu.default", Gelu);
 
 Values Silu(TorchCall& c) {
@@ -40,6 +42,7 @@ Values Silu(TorchCall& c) {
   RequireFloat(c, self);
   return {c.Op("swish", {self}, {{"alpha", 1.0f}})};
 }
+
 X2IR_TORCH(swish).From("aten::silu.default", Silu);
 
 // Of an attribute that is a float32: a formula where that is not enough.
@@ -52,6 +55,7 @@ Values LeakyRelu(TorchCall& c) {
   }
   return {Where(self > 0, self, Scaled(self, slope))};
 }
+
 X2IR_TORCH(leaky_relu).From("aten::leaky_relu.default", LeakyRelu);
 
 // max(x, 0) scale + min(alpha (exp(input_scale x) - 1), 0) scale
@@ -60,6 +64,7 @@ Expr EluOf(const Expr& x, double alpha, double scale, double input_scale) {
   const Expr negative = Scaled(Exp(inner) - 1, alpha * scale);
   return Where(x <= 0, negative, Scaled(x, scale));
 }
+
 Values Elu(TorchCall& c) {
   Value* self = c.Tensor("self");
   RequireFloat(c, self);
@@ -71,16 +76,19 @@ Values Elu(TorchCall& c) {
   const Expr wide = c.Cast(self, AtLeastFloat32(self->dtype()));
   return {EluOf(wide, alpha, scale, input_scale).To(self->dtype())};
 }
+
 X2IR_TORCH(elu).From("aten::elu.default", Elu);
 
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
+
 Values Selu(TorchCall& c) {
   Value* self = c.Tensor("self");
   RequireFloat(c, self);
   if (self->dtype() != DType::kFloat64) return {c.Op("selu", {self})};
   return {EluOf({c, self}, kSeluAlpha, kSeluScale, 1)};
 }
+
 X2IR_TORCH(selu).From("aten::selu.default", Selu);
 
 Values Celu(TorchCall& c) {
@@ -93,6 +101,7 @@ Values Celu(TorchCall& c) {
   }
   return {EluOf({c, self}, alpha, 1, 1 / alpha)};
 }
+
 X2IR_TORCH(celu).From("aten::celu.default", Celu);
 
 Values HardSigmoid(TorchCall& c) {
@@ -104,6 +113,7 @@ Values HardSigmoid(TorchCall& c) {
   const Expr bounded = c.Op("clip", {self + 3, self.Number(0), self.Number(6)});
   return {bounded / 6};
 }
+
 X2IR_TORCH(hard_sigmoid).From("aten::hardsigmoid.default", HardSigmoid);
 
 Values Hardtanh(TorchCall& c) {
@@ -112,6 +122,7 @@ Values Hardtanh(TorchCall& c) {
   const TorchNumber low = c.Number("min_val", -1), high = c.Number("max_val", 1);
   return {c.Op("clip", {self, c.Constant(t, low), c.Constant(t, high)})};
 }
+
 X2IR_TORCH(clip).From("aten::hardtanh.default", Hardtanh);
 X2IR_TORCH(clip).From("aten::relu6.default", [](TorchCall& c) -> Values {
   Value* self = c.Tensor("self");
@@ -134,6 +145,7 @@ Values PRelu(TorchCall& c) {
   }
   return {c.Op("prelu", {self, c.Cast(weight, self->dtype())})};
 }
+
 X2IR_TORCH(prelu).From({"aten::prelu.default", "aten::_prelu_kernel.default"}, PRelu);
 
 Values Glu(TorchCall& c) {
@@ -147,6 +159,7 @@ Values Glu(TorchCall& c) {
   const Expr gate = c.Op("sigmoid", {c.Cast(halves[1], t)});
   return {(c.Cast(halves[0], t) * gate).To(self->dtype())};
 }
+
 X2IR_TORCH(sigmoid).From("aten::glu.default", Glu);
 
 // Integers are less widely known to runtimes.
@@ -155,6 +168,7 @@ Values Relu(TorchCall& c) {
   if (IsInteger(self->dtype())) return {c.Op("max", {self, c.Constant(self->dtype(), 0)})};
   return {c.Op("relu", {self})};
 }
+
 X2IR_TORCH(relu).From("aten::relu.default", Relu);
 
 // --- Formulas -------------------------------------------------------------------------------
@@ -180,6 +194,7 @@ X2IR_TORCH(shrink).From("aten::hardshrink.default", Formula([](TorchCall& c, con
                           const Expr above = x >= -lambd, below = x <= lambd;
                           return Where(above & below, 0, x);
                         }));
+
 Values Threshold(TorchCall& c) {
   Value* self = c.Tensor("self");
   const DType t = self->dtype();
@@ -187,6 +202,7 @@ Values Threshold(TorchCall& c) {
   Value* value = c.Constant(t, c.Number("value"));
   return {c.Op("where", {c.Op("less_or_equal", {self, threshold}), value, self})};
 }
+
 X2IR_TORCH(thresholded_relu).From("aten::threshold.default", Threshold);
 
 Values RRelu(TorchCall& c) {
@@ -198,10 +214,105 @@ Values RRelu(TorchCall& c) {
   const Expr x = c.Cast(self, AtLeastFloat32(self->dtype()));
   return FirstAlone(c, Where(x <= 0, x * ((lower + upper) / 2), x).To(self->dtype()));
 }
+
 X2IR_TORCH(leaky_relu)
     .From({"aten::rrelu.default", "aten::rrelu_with_noise.default",
            "aten::rrelu_with_noise_functional.default"},
           RRelu);
 
+// PyTorch's constants are the usual ones.
+Value* WriteSelu(TorchWriter& w) {
+  if (w.Float("alpha") == 1.6732632423543772f && w.Float("gamma") == 1.0507009873554805f) {
+    return w.Call("aten::selu.default", {{"self", w.in(0)}});
+  }
+  Value* x = w.Op("elu", {w.in(0)}, {{"alpha", static_cast<float>(w.Float("alpha"))}});
+  return w.Op("mul", {x, w.Number(w.dtype(), w.Float("gamma"))});
+}
+
+absl::StatusOr<Value*> WriteCelu(TorchWriter& w) {
+  if (w.Float("alpha") == 0) return CannotExpress("alpha 0, which PyTorch refuses");
+  return w.Call("aten::celu.default", {{"self", w.in(0)}, {"alpha", w.Float("alpha")}});
+}
+
+Value* WriteHardSigmoid(TorchWriter& w) {
+  const double alpha = w.Float("alpha"), beta = w.Float("beta");
+  if (alpha == 1.0f / 6 && beta == 0.5)
+    return w.Call("aten::hardsigmoid.default", {{"self", w.in(0)}});
+  const DType t = w.dtype();
+  Value* line = w.Op("add", {w.Op("mul", {w.in(0), w.Number(t, alpha)}), w.Number(t, beta)});
+  return w.Call("aten::clamp.default", {{"self", line}, {"min", 0}, {"max", 1}});
+}
+
+// Over the threshold PyTorch gives x itself, which must be no other number.
+Value* WriteSoftplus(TorchWriter& w) {
+  return w.Call("aten::softplus.default",
+                {{"self", w.in(0)},
+                 {"beta", 1.0},
+                 {"threshold", w.dtype() == DType::kFloat64 ? 40.0 : 20.0}});
+}
+
+Value* WriteSoftsign(TorchWriter& w) {
+  Value* x = w.in(0);
+  return w.Call("aten::div.Tensor",
+                {{"self", x}, {"other", w.Op("add", {w.Op("abs", {x}), w.Number(w.dtype(), 1)})}});
+}
+
+// One slope for all or one a channel are PyTorch's; others are spelled out.
+Value* WritePRelu(TorchWriter& w) {
+  Value *x = w.in(0), *slope = w.in(1);
+  const auto dims = slope->shape() ? slope->shape()->Static() : std::nullopt;
+  const size_t rank = x->shape() ? static_cast<size_t>(x->shape()->rank()) : 0;
+  bool channels = dims && rank >= 1 && dims->size() <= rank;
+  int64_t count = 1;
+  for (size_t i = 0; channels && i < dims->size(); ++i) {
+    const bool channel = rank >= 2 && i + rank - dims->size() == 1;
+    channels = (*dims)[i] == 1 || channel;
+    count *= (*dims)[i];
+  }
+  // A count that is not the input's would have to broadcast it.
+  if (channels && count != 1) channels = (*x->shape())[1] == Dim(count);
+  if (channels) {
+    return w.Call("aten::prelu.default", {{"self", x}, {"weight", w.Reshape(slope, {count})}});
+  }
+  Value* negative = w.Op("less", {x, w.Number(w.dtype(), 0)});
+  return w.Op("where", {negative, w.Op("mul", {slope, x}), x});
+}
+
+// Bounds that are known are Python numbers.
+absl::StatusOr<Value*> WriteClip(TorchWriter& w) {
+  const auto known = [&](size_t i) { return !w.has(i) || KnownTensor(*w.in(i)); };
+  if (!w.has(1) && !w.has(2)) return w.Op("identity", {w.in(0)});
+  TorchArguments arguments = {{"self", w.in(0)}};
+  const bool numbers = known(1) && known(2);
+  for (const auto& [name, i] : {std::pair("min", 1), {"max", 2}}) {
+    if (!w.has(i)) {
+      if (i == 1) arguments.emplace_back(name, nullptr);
+    } else if (numbers) {
+      arguments.emplace_back(name, w.Scalar(w.in(i)));
+    } else {
+      X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(i));
+      arguments.emplace_back(name, rank == 0 ? w.in(i) : w.Reshape(w.in(i), {}));
+    }
+  }
+  return w.Call(numbers ? "aten::clamp.default" : "aten::clamp.Tensor", std::move(arguments));
+}
+
 }  // namespace
+
+X2IR_TORCH(hard_swish).Is("aten::hardswish.default");
+X2IR_TORCH(mish).Is("aten::mish.default");
+X2IR_TORCH(sigmoid).Is("aten::sigmoid.default").From("aten::special_expit.default");
+X2IR_TORCH(relu).To("aten::relu.default");
+X2IR_TORCH(selu).To("aten::selu.default", WriteSelu);
+X2IR_TORCH(gelu).To("aten::gelu.default", {"approximate"});
+X2IR_TORCH(leaky_relu).To("aten::leaky_relu.default", {{"alpha", "negative_slope"}});
+X2IR_TORCH(elu).To("aten::elu.default", {"alpha"});
+X2IR_TORCH(celu).To("aten::celu.default", WriteCelu);
+X2IR_TORCH(swish).To("aten::silu.default");
+X2IR_TORCH(hard_sigmoid).To("aten::hardsigmoid.default", WriteHardSigmoid);
+X2IR_TORCH(softplus).To("aten::softplus.default", WriteSoftplus);
+X2IR_TORCH(softsign).To("aten::div.Tensor", WriteSoftsign);
+X2IR_TORCH(prelu).To("aten::prelu.default", WritePRelu);
+X2IR_TORCH(clip).To("aten::clamp.default", WriteClip);
+
 }  // namespace x2ir

@@ -9,6 +9,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
+#include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -48,6 +49,7 @@ bool SameDims(const Value* a, const Value* b, int64_t from, int64_t to) {
 struct Attended {
   Value *y, *weights;
 };
+
 Attended ByFormula(TorchCall& c, const Attention& a, bool safe) {
   const DType t = a.q->dtype();
   const DType computed = AtLeastFloat32(t);
@@ -136,6 +138,7 @@ Values Sdpa(TorchCall& c) {
   c.Ignore({"return_debug_mask", "compute_log_sumexp", "compute_logsumexp", "is_training"});
   return FirstAlone(c, ScaledDotProduct(c, ReadAttention(c)));
 }
+
 // With the weights as another result; rows of -inf are NaN there.
 Values SdpaMath(TorchCall& c) {
   c.Ignore({"need_attn_weights", "dropout_mask"});
@@ -148,6 +151,7 @@ Values SdpaMath(TorchCall& c) {
   if (c.wants(1)) values[1] = attended.weights;
   return values;
 }
+
 X2IR_TORCH(attention)
     .From({"aten::scaled_dot_product_attention.default",
            "aten::_scaled_dot_product_flash_attention.default",
@@ -166,6 +170,7 @@ struct Heads {
   Value *qkv_weight, *qkv_bias, *proj_weight, *proj_bias;
   int64_t embed, count;
 };
+
 Heads ReadHeads(TorchCall& c, std::string_view count) {
   return {c.Tensor("qkv_weight"), c.Tensor("qkv_bias"), c.Tensor("proj_weight"),
           c.Tensor("proj_bias"),  c.Int("embed_dim"),   c.Int(count)};
@@ -180,6 +185,7 @@ Value* TokenLinear(TorchCall& c, Value* x, Value* w, Value* b) {
 struct MultiHead {
   Value *y, *weights;
 };
+
 MultiHead SelfAttention(TorchCall& c, Value* q, Value* k, Value* v, const Heads& heads, Value* mask,
                         std::optional<int64_t> mask_type) {
   if (heads.count < 1 || heads.embed < 1 || heads.embed % heads.count != 0 || c.Rank(q) != 3) {
@@ -233,6 +239,7 @@ Values NativeMultiHead(TorchCall& c) {
   }
   return values;
 }
+
 X2IR_TORCH(attention).From("aten::_native_multi_head_attention.default", NativeMultiHead);
 
 Values EncoderLayer(TorchCall& c) {
@@ -263,7 +270,54 @@ Values EncoderLayer(TorchCall& c) {
   x = norm_1(c.Op("add", {x, attend(x)}));
   return {norm_2(c.Op("add", {x, feed_forward(x)}))};
 }
+
 X2IR_TORCH(attention).From("aten::_transformer_encoder_layer_fwd.default", EncoderLayer);
 
+bool SameSizes(const Value* a, const Value* b, int64_t from, int64_t to) {
+  for (int64_t i = from; i < to; ++i) {
+    if ((*a->shape())[i].is_unknown() || (*a->shape())[i] != (*b->shape())[i]) return false;
+  }
+  return true;
+}
+
+// Operands [batch, heads, length, size] without a past; everything else is spelled out.
+absl::StatusOr<Value*> WriteAttention(TorchWriter& w) {
+  for (size_t i = 4; i < w.num_inputs(); ++i) {
+    if (w.has(i)) return CannotExpress("past keys");
+  }
+  for (size_t i = 1; i < 4; ++i) {
+    if (w.wants(i)) return CannotExpress("more than one result");
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(i));
+    if (rank != 4) return CannotExpress("operands of rank ", rank);
+  }
+  if (w.Float("softcap") != 0 || w.Int("left_window_size") != -1 ||
+      w.Int("right_window_size") != -1 || w.attrs().Has("softmax_precision")) {
+    return CannotExpress("caps, windows, or another precision");
+  }
+  Value *q = w.in(0), *k = w.in(1), *mask = w.in(3);
+  const bool same_heads = SameSizes(q, k, 1, 2);
+  const bool causal = w.Int("is_causal") != 0;
+  if (mask) {
+    if (causal) return CannotExpress("a mask beside causality");
+    const Shape* shape = mask->shape();
+    const int64_t last = shape ? shape->rank() - 1 : 0;
+    // A mask that is shorter would be filled up.
+    if (!shape || last < 1 || (*shape)[last].is_unknown() || (*shape)[last] != (*k->shape())[2]) {
+      return CannotExpress("a mask that is not as long as the keys");
+    }
+  }
+  TorchArguments arguments = {{"query", q}, {"key", k}, {"value", w.in(2)}};
+  if (mask) arguments.emplace_back("attn_mask", mask);
+  if (causal) arguments.emplace_back("is_causal", true);
+  if (w.attrs().Has("scale")) arguments.emplace_back("scale", w.Float("scale"));
+  if (!same_heads) arguments.emplace_back("enable_gqa", true);
+  return w.Call("aten::scaled_dot_product_attention.default", std::move(arguments));
+}
+
 }  // namespace
+
+X2IR_TORCH(attention).To("aten::scaled_dot_product_attention.default", WriteAttention);
+
 }  // namespace x2ir

@@ -1,7 +1,8 @@
 // Sums, products, quotients and powers, with PyTorch's rules for integers and bools.
-#include <cmath>
+#include <limits>
 
 #include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -22,6 +23,7 @@ Values Add(TorchCall& c, bool subtract) {
   const TorchNumber alpha = c.Number("alpha", 1);
   return AddOf(c, c.Operand("self", t), c.Operand("other", t), alpha, subtract);
 }
+
 Values Rsub(TorchCall& c) {
   const DType t = c.out_dtype();
   const TorchNumber alpha = c.Number("alpha", 1);
@@ -89,6 +91,7 @@ Values Div(TorchCall& c) {
   }
   return {Divide(c, c.Operand("self", t), c.Operand("other", t), mode)};
 }
+
 Values FloorDivide(TorchCall& c) {
   const DType t = c.out_dtype();
   return {Divide(c, c.Operand("self", t), c.Operand("other", t), "floor")};
@@ -142,5 +145,99 @@ X2IR_TORCH(mod)
 X2IR_TORCH(pow).From({"aten::pow.Tensor_Tensor", "aten::pow.Tensor_Scalar", "aten::pow.Scalar"},
                      PowCall);
 
+// Integers go towards zero.
+Value* WriteDiv(TorchWriter& w) {
+  if (IsFloating(w.dtype())) {
+    return w.Call("aten::div.Tensor", {{"self", w.in(0)}, {"other", w.in(1)}});
+  }
+  return w.Call("aten::div.Tensor_mode",
+                {{"self", w.in(0)}, {"other", w.in(1)}, {"rounding_mode", "trunc"}});
+}
+
+absl::StatusOr<Value*> WriteMod(TorchWriter& w) {
+  const bool fmod = w.Int("fmod") != 0;
+  if (!fmod && IsFloating(w.dtype())) {
+    return CannotExpress("remainders of floats that have the divisor's sign");
+  }
+  return w.Call(fmod ? "aten::fmod.Tensor" : "aten::remainder.Tensor",
+                {{"self", w.in(0)}, {"other", w.in(1)}});
+}
+
+absl::StatusOr<Value*> WritePow(TorchWriter& w) {
+  if (w.dtype(0) != w.dtype(1)) return CannotExpress("an exponent of another type");
+  return w.Call("aten::pow.Tensor_Tensor", {{"self", w.in(0)}, {"exponent", w.in(1)}});
+}
+
+// Numbers of 64 bits are in the same order as the signed ones whose first bit is the other one.
+Value* AsSigned(TorchWriter& w, Symbol ir) {
+  Value* turn = w.b().Int(std::numeric_limits<int64_t>::min());
+  const auto turned = [&](Value* x) { return w.Op("bitwise_xor", {x, turn}); };
+  std::vector<Value*> operands;
+  for (size_t i = 0; i < w.num_inputs(); ++i) {
+    operands.push_back(turned(w.Op("bit_cast", {w.in(i)}, {{"to", "int64"}})));
+  }
+  return w.Op("bit_cast", {turned(w.Op(ir, operands))}, {{"to", "uint64"}});
+}
+
+// Two at a time.
+auto WriteFold(Symbol ir, std::string_view op) {
+  return [=](TorchWriter& w) -> Value* {
+    if (w.num_inputs() == 1) return w.Op("identity", {w.in(0)});
+    if (w.dtype() == DType::kUInt64) return AsSigned(w, ir);
+    Value* rest = w.FoldedButLast(ir);
+    return w.Call(op, {{"self", rest}, {"other", w.in(w.num_inputs() - 1)}});
+  };
+}
+
+// PyTorch shifts no unsigned integers but bytes.
+absl::StatusOr<Value*> WriteShift(TorchWriter& w) {
+  if (w.dtype() == DType::kUInt64) {
+    const auto bits = [&](size_t i) { return w.Op("bit_cast", {w.in(i)}, {{"to", "int64"}}); };
+    const auto shift = [&](Value* x, Value* by, const char* way) {
+      return w.Op("bit_shift", {x, by}, {{"direction", way}});
+    };
+    Value *x = bits(0), *by = bits(1);
+    Value* shifted = shift(x, by, "LEFT");
+    if (w.String("direction") != "LEFT") {
+      // The first step clears the sign.
+      Value* one = w.b().Int(1);
+      Value* most = w.b().Int(std::numeric_limits<int64_t>::max());
+      Value* rest = shift(w.Op("bitwise_and", {shift(x, one, "RIGHT"), most}),
+                          w.Op("sub", {by, one}), "RIGHT");
+      shifted = w.Op("where", {w.Op("equal", {by, w.b().Int(0)}), x, rest});
+    }
+    return w.Op("bit_cast", {shifted}, {{"to", "uint64"}});
+  }
+  if (w.dtype() != DType::kUInt8 && !IsSignedInt(w.dtype())) {
+    return CannotExpress("shifts of ", Name(w.dtype()));
+  }
+  return w.Call(w.String("direction") == "LEFT" ? "aten::bitwise_left_shift.Tensor"
+                                                : "aten::bitwise_right_shift.Tensor",
+                {{"self", w.in(0)}, {"other", w.in(1)}});
+}
+
 }  // namespace
+
+X2IR_TORCH(add).To("aten::add.Tensor");
+X2IR_TORCH(sub).To("aten::sub.Tensor");
+X2IR_TORCH(mul).To("aten::mul.Tensor");
+X2IR_TORCH(div).To("aten::div.Tensor", WriteDiv);
+X2IR_TORCH(mod).To("aten::remainder.Tensor", WriteMod);
+X2IR_TORCH(pow).To("aten::pow.Tensor_Tensor", WritePow);
+X2IR_TORCH(max).To("aten::maximum.default", WriteFold("max", "aten::maximum.default"));
+X2IR_TORCH(min).To("aten::minimum.default", WriteFold("min", "aten::minimum.default"));
+X2IR_TORCH(bit_shift).To("aten::bitwise_left_shift.Tensor", WriteShift);
+X2IR_TORCH(bitwise_and).To("aten::bitwise_and.Tensor");
+X2IR_TORCH(bitwise_or).To("aten::bitwise_or.Tensor");
+X2IR_TORCH(bitwise_xor).To("aten::bitwise_xor.Tensor");
+X2IR_TORCH(equal).To("aten::eq.Tensor");
+X2IR_TORCH(less).To("aten::lt.Tensor");
+X2IR_TORCH(less_or_equal).To("aten::le.Tensor");
+X2IR_TORCH(greater).To("aten::gt.Tensor");
+X2IR_TORCH(greater_or_equal).To("aten::ge.Tensor");
+X2IR_TORCH(and).To("aten::logical_and.default");
+X2IR_TORCH(or).To("aten::logical_or.default");
+X2IR_TORCH(xor).To("aten::logical_xor.default");
+X2IR_TORCH(where).To("aten::where.self");
+
 }  // namespace x2ir

@@ -2,10 +2,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/builder/expr.h"
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
+#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/handlers/torch/windows.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -168,6 +173,7 @@ Values Convolution(TorchCall& c, std::string_view input, ConvPadding padding, bo
 TorchHandler ConvHandler(std::string_view input, ConvPadding padding, bool transposed) {
   return [=](TorchCall& c) { return Convolution(c, input, padding, transposed); };
 }
+
 X2IR_TORCH(conv)
     .From({"aten::conv1d.default", "aten::conv2d.default", "aten::conv3d.default"},
           ConvHandler("input", ConvPadding::kNumbers, false))
@@ -182,7 +188,6 @@ X2IR_TORCH(conv_transpose)
           ConvHandler("input", ConvPadding::kNumbers, true))
     .From("aten::cudnn_convolution_transpose.default",
           ConvHandler("self", ConvPadding::kNumbers, true));
-
 // The one that says itself which way it goes.
 X2IR_TORCH(conv).From({"aten::convolution.default", "aten::convolution_overrideable.default",
                        "aten::_convolution.default", "aten::_convolution.deprecated"},
@@ -190,7 +195,6 @@ X2IR_TORCH(conv).From({"aten::convolution.default", "aten::convolution_overridea
                         const bool transposed = c.Bool("transposed");
                         return Convolution(c, "input", ConvPadding::kNumbers, transposed);
                       });
-
 // Kernel sizes are given beside the weights.
 X2IR_TORCH(conv).From({"aten::_conv_depthwise2d.default", "aten::conv_depthwise3d.default"},
                       [](TorchCall& c) -> Values {
@@ -210,7 +214,6 @@ X2IR_TORCH(conv).From({"aten::_conv_depthwise2d.default", "aten::conv_depthwise3
                         RequireFloat(c, conv.x);
                         return {Build(c, conv)};
                       });
-
 // Time, batch, channels; weights [time, in, out].
 X2IR_TORCH(conv).From("aten::conv_tbc.default", [](TorchCall& c) -> Values {
   Conv conv;
@@ -223,5 +226,95 @@ X2IR_TORCH(conv).From("aten::conv_tbc.default", [](TorchCall& c) -> Values {
   return {Transpose({c, Build(c, conv)}, {2, 0, 1})};
 });
 
+std::optional<std::vector<int64_t>> SpatialSizes(const Value* weights) {
+  const auto dims = weights->shape() ? weights->shape()->Static() : std::nullopt;
+  if (!dims || dims->size() < 3) return std::nullopt;
+  return std::vector<int64_t>(dims->begin() + 2, dims->end());
+}
+
+absl::StatusOr<Value*> WriteConv(TorchWriter& w) {
+  const auto kernel = SpatialSizes(w.in(1));
+  if (!kernel) return CannotExpress("weights of unknown sizes");
+  X2IR_ASSIGN_OR_RETURN(Window window, WrittenWindow(w, *kernel));
+  Value* x = window.even() ? w.in(0) : PadApart(w, window, 0);
+  return w.Call(OfRank(window.rank(),
+                       {"aten::conv1d.default", "aten::conv2d.default", "aten::conv3d.default"}),
+                {{"input", x},
+                 {"weight", w.in(1)},
+                 {"bias", w.in(2)},
+                 {"stride", window.strides},
+                 {"padding", window.begins()},
+                 {"dilation", window.dilations},
+                 {"groups", w.Int("group")}});
+}
+
+// The padding of a transposed convolution whose result's size is given.
+absl::StatusOr<Window> FittedWindow(TorchWriter& w, std::vector<int64_t> kernel) {
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
+  if (window.channels_last) return CannotExpress("channels last");
+  const size_t n = window.rank();
+  if (n < 1 || n > 3) return CannotExpress(n, " spatial axes");
+  const std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
+  const std::vector<int64_t> wanted = w.attrs().Ints("output_shape", {});
+  for (size_t i = 0; i < n; ++i) {
+    const Dim size = w.shape() ? (*w.shape())[window.axis(i)] : Dim();
+    if (!size.is_static()) return CannotExpress("a result of a given size, of an unknown one");
+    const int64_t out =
+        wanted.empty() ? size.value() * window.strides[i] : wanted[wanted.size() - n + i];
+    const int64_t total = (size.value() - 1) * window.strides[i] + more[i] + window.extent(i) - out;
+    window.SplitPads(i, std::max<int64_t>(total, 0), window.auto_pad == AutoPad::kSameUpper);
+    // What is missing is added behind.
+    window.pads[n + i] += std::min<int64_t>(total, 0);
+  }
+  return window;
+}
+
+// More padding before than behind is padding of the output; the rest is cut off.
+absl::StatusOr<Value*> WriteConvTranspose(TorchWriter& w) {
+  const auto kernel = SpatialSizes(w.in(1));
+  if (!kernel) return CannotExpress("weights of unknown sizes");
+  const std::string& automatic = w.String("auto_pad");
+  const bool fitted = w.attrs().Has("output_shape") || automatic.starts_with("SAME");
+  X2IR_ASSIGN_OR_RETURN(const Window window,
+                        fitted ? FittedWindow(w, *kernel) : WrittenWindow(w, *kernel));
+  const size_t n = window.rank();
+  std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
+  bool cut = false;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t own = more[i] + window.pad_begin(i) - window.pad_end(i);
+    cut |= own < 0 || own >= std::max(window.strides[i], window.dilations[i]);
+  }
+  const Type type = w.out_type();
+  std::vector<int64_t> starts, ends, axes;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t end = window.pad_end(i);
+    if (!cut) more[i] += window.pad_begin(i) - end;
+    if (!cut) continue;
+    if (end < 0) return CannotExpress("negative padding");
+    starts.push_back(window.pad_begin(i));
+    ends.push_back(end > 0 ? -end : INT64_MAX);
+    axes.push_back(window.axis(i));
+  }
+  Type result = type;
+  if (cut) result = Type::Tensor(w.dtype(), Shape::UnknownDims(static_cast<int64_t>(n) + 2));
+  Value* y = w.Call(OfRank(n, {"aten::conv_transpose1d.default", "aten::conv_transpose2d.input",
+                               "aten::conv_transpose3d.input"}),
+                    {{"input", w.in(0)},
+                     {"weight", w.in(1)},
+                     {"bias", w.in(2)},
+                     {"stride", window.strides},
+                     {"padding", cut ? std::vector<int64_t>(n, 0) : window.begins()},
+                     {"output_padding", more},
+                     {"groups", w.Int("group")},
+                     {"dilation", window.dilations}},
+                    result);
+  if (!cut) return y;
+  return w.Op("slice", {y, w.b().Ints(starts), w.b().Ints(ends), w.b().Ints(axes)});
+}
+
 }  // namespace
+
+X2IR_TORCH(conv).To("aten::conv2d.default", WriteConv);
+X2IR_TORCH(conv_transpose).To("aten::conv_transpose2d.input", WriteConvTranspose);
+
 }  // namespace x2ir

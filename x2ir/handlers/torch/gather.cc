@@ -4,7 +4,10 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
+#include "x2ir/handlers/torch/indexing.h"
 #include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -200,5 +203,107 @@ X2IR_TORCH(scatter_nd)
           IndexPut)
     .From("aten::_unsafe_masked_index_put_accumulate.default", MaskedIndexPut);
 
+// x[:, :, index]: negative indices count from the end, as in the IR.
+absl::StatusOr<Value*> WriteGather(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  std::vector<Value*> indices(static_cast<size_t>(axis) + 1, nullptr);
+  if (w.in(1)->shape() && w.in(1)->shape()->rank() == 0) {
+    if (const auto known = KnownInts(w.in(1))) {
+      return w.Call("aten::select.int", {{"self", w.in(0)}, {"dim", axis}, {"index", (*known)[0]}});
+    }
+  }
+  indices.back() = w.Cast(w.in(1), DType::kInt64);
+  return w.Call("aten::index.Tensor", {{"self", w.in(0)}, {"indices", std::move(indices)}});
+}
+
+absl::StatusOr<Value*> WriteGatherElements(TorchWriter& w) {
+  X2IR_RETURN_IF_ERROR(w.Rank().status());
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  Value* index = FromTheFront(w, w.in(1), w.in(0), axis);
+  return w.Call("aten::gather.default", {{"self", w.in(0)}, {"dim", axis}, {"index", index}});
+}
+
+absl::StatusOr<Value*> WriteGatherNd(TorchWriter& w) {
+  if (w.Int("batch_dims") != 0) return CannotExpress("batch axes");
+  X2IR_ASSIGN_OR_RETURN(std::vector<Value*> columns, ColumnsOf(w, w.in(1)));
+  if (columns.empty()) return CannotExpress("tuples of nothing");
+  return w.Call("aten::index.Tensor", {{"self", w.in(0)}, {"indices", std::move(columns)}});
+}
+
+// PyTorch has a row for each element, the IR a column.
+absl::StatusOr<Value*> WriteNonZero(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  Value* rows = w.Call("aten::nonzero.default", {{"self", w.in(0)}},
+                       Type::Tensor(DType::kInt64, Shape({Dim(), Dim(rank)})));
+  return w.Op("transpose", {rows}, {{"perm", {1, 0}}});
+}
+
+absl::StatusOr<Value*> WriteCompress(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const PlacesThatHold found, CompressByGather(w));
+  return w.Op("gather", {found.x, found.places}, {{"axis", found.axis}});
+}
+
+// PyTorch does not say where an element stood first.
+absl::StatusOr<Values> WriteUnique(TorchWriter& w) {
+  if (w.wants(1)) return CannotExpress("the first places of elements");
+  if (w.Int("sorted") == 0) return CannotExpress("elements in the order of the operand");
+  const std::vector<bool> wanted = {true, w.wants(2), w.wants(3)};
+  const Type places = Type::Tensor(DType::kInt64, std::nullopt);
+  const bool of_axis = w.attrs().Has("axis");
+  TorchArguments arguments = {{"self", w.in(0)}};
+  if (of_axis) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+    arguments.emplace_back("dim", axis);
+  }
+  arguments.emplace_back("sorted", true);
+  arguments.emplace_back("return_inverse", w.wants(2));
+  arguments.emplace_back("return_counts", w.wants(3));
+  const Values made = w.Calls(of_axis ? "aten::unique_dim.default" : "aten::_unique2.default",
+                              std::move(arguments), wanted, {w.out_type(), places, places});
+  Values values = {w.wants(0) ? made[0] : nullptr, nullptr, made[1], made[2]};
+  if (made[1] && !of_axis) values[2] = w.Reshape(made[1], {-1});
+  values.resize(w.node().num_outputs());
+  return values;
+}
+
+// Of equal elements, that with the lowest index goes first; PyTorch's topk does not say which.
+absl::StatusOr<Values> WriteTopK(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const TorchScalar k = w.Scalar(w.in(1));
+  const bool largest = w.Int("largest") != 0;
+  if (!w.wants(1)) {
+    return Values{w.Calls("aten::topk.default",
+                          {{"self", w.in(0)},
+                           {"k", k},
+                           {"dim", axis},
+                           {"largest", largest},
+                           {"sorted", w.Int("sorted") != 0}},
+                          {true, false}, {w.out_type()})[0],
+                  nullptr};
+  }
+  const Shape* shape = w.in(0)->shape();
+  const Type places = shape ? Type::Tensor(DType::kInt64, *shape) : Type::Tensor(DType::kInt64);
+  Values sorted =
+      w.Calls("aten::sort.stable",
+              {{"self", w.in(0)}, {"stable", true}, {"dim", axis}, {"descending", largest}},
+              {w.wants(0), true}, {w.in(0)->type(), places});
+  for (size_t i = 0; i < 2; ++i) {
+    if (!sorted[i]) continue;
+    sorted[i] = w.Call("aten::slice.Tensor",
+                       {{"self", sorted[i]}, {"dim", axis}, {"start", 0}, {"end", k}, {"step", 1}},
+                       w.out_type(i));
+  }
+  return sorted;
+}
+
 }  // namespace
+
+X2IR_TORCH(gather).To("aten::index.Tensor", WriteGather);
+X2IR_TORCH(gather_elements).To("aten::gather.default", WriteGatherElements);
+X2IR_TORCH(gather_nd).To("aten::index.Tensor", WriteGatherNd);
+X2IR_TORCH(non_zero).To("aten::nonzero.default", WriteNonZero);
+X2IR_TORCH(compress).To("aten::index.Tensor", WriteCompress);
+X2IR_TORCH(unique).To("aten::_unique2.default", WriteUnique);
+X2IR_TORCH(top_k).To("aten::topk.default", WriteTopK);
+
 }  // namespace x2ir

@@ -8,6 +8,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/torch.h"
 #include "x2ir/handlers/torch/views.h"
 #include "x2ir/ops/infer.h"
 
@@ -33,6 +34,7 @@ TorchHandler Filled(double number) {
     return {Fill(c, c.Constant(OutType(c), number), c.Sizes("size"))};
   };
 }
+
 TorchHandler FilledLike(double number) {
   return [number](TorchCall& c) -> Values {
     IgnorePlace(c);
@@ -63,16 +65,19 @@ TorchHandler Empty(const TorchHandler& zeros) {
     return zeros(c);
   };
 }
+
 Values Full(TorchCall& c) {
   IgnorePlace(c);
   c.Ignore({"self"});
   return {Fill(c, c.Operand("fill_value", OutType(c)), c.Sizes("size"))};
 }
+
 Values FullLike(TorchCall& c, std::string_view value) {
   IgnorePlace(c);
   Value* x = c.Tensor("self");
   return {Fill(c, c.Operand(value, OutType(c)), AllSizes({c, x}))};
 }
+
 Values FillTensor(TorchCall& c) {
   Value* value = c.Cast(c.Tensor("value"), OutType(c));
   if (c.Rank(value) != 0) return c.Fail(Invalid("a fill of rank ", c.Rank(value)));
@@ -194,16 +199,19 @@ Value* Spaced(TorchCall& c, DType in, DType whole) {
 struct SpaceTypes {
   DType in, whole;
 };
+
 SpaceTypes TypesOfSpace(DType t) {
   if (IsInteger(t)) return {DType::kFloat64, t};
   return {AtLeastFloat32(t), DType::kUndefined};
 }
+
 Values Linspace(TorchCall& c) {
   IgnorePlace(c);
   const DType t = OutType(c);
   const auto [in, whole] = TypesOfSpace(t);
   return {c.Cast(Spaced(c, in, whole), t)};
 }
+
 Values Logspace(TorchCall& c) {
   IgnorePlace(c);
   const DType t = OutType(c);
@@ -240,15 +248,20 @@ TorchHandler WindowHandler(double (*value)(TorchCall&, double, double)) {
     return {NumbersAs(c, OutType(c), {length}, numbers)};
   };
 }
+
 constexpr double kTau = 2 * std::numbers::pi;
 double Hann(TorchCall&, double i, double n) { return 0.5 - 0.5 * std::cos(kTau * i / n); }
+
 double Hamming(TorchCall& c, double i, double n) {
   return c.Float("alpha", 0.54) - c.Float("beta", 0.46) * std::cos(kTau * i / n);
 }
+
 double Blackman(TorchCall&, double i, double n) {
   return 0.42 - 0.5 * std::cos(kTau * i / n) + 0.08 * std::cos(2 * kTau * i / n);
 }
+
 double Bartlett(TorchCall&, double i, double n) { return 1 - std::abs(2 * i / n - 1); }
+
 double Kaiser(TorchCall& c, double i, double n) {
   const double beta = c.Float("beta", 12.0), x = 2 * i / n - 1;
   return BesselI0(beta * std::sqrt(std::max(0.0, 1 - x * x))) / BesselI0(beta);
@@ -295,5 +308,85 @@ X2IR_TORCH(identity)
            "aten::kaiser_window.beta"},
           WindowHandler(Kaiser));
 
+// 1 where a position along the new axis is the index.
+absl::StatusOr<Value*> WriteOneHot(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  int64_t axis = w.Int("axis");
+  if (axis < 0) axis += rank + 1;
+  const Expr depth = Expr{w, OneElement(w, w.in(1))}.To(DType::kInt64);
+  const Expr given = Expr{w, w.in(0)}.To(DType::kInt64);
+  const Expr index = Where(given < 0, given + depth, given);
+  Value* hit = Unsqueeze(index, {axis}) == AlongAxis(Iota(depth), axis, rank + 1);
+  const auto value = [&](int64_t i) {
+    return w.Op("gather", {w.in(2), w.b().Int(i)}, {{"axis", 0}});
+  };
+  return w.Op("where", {hit, value(1), value(0)});
+}
+
+// Ones where the column is k behind the row.
+absl::StatusOr<Value*> WriteEyeLike(TorchWriter& w) {
+  const Expr x{w, w.in(0)};
+  if (x.rank() != 2) return CannotExpress("another rank than 2");
+  const Expr row = Unsqueeze(Iota(SizeOf(x, 0)), {1}), column = Unsqueeze(Iota(SizeOf(x, 1)), {0});
+  const Expr shifted = w.Int("k") == 0 ? row : row + static_cast<double>(w.Int("k"));
+  return (column == shifted).To(w.out_type().dtype());
+}
+
+absl::StatusOr<Value*> WriteConstantOfShape(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> sizes, w.Sizes(w.in(0)));
+  const Attribute* value = w.attrs().Find("value");
+  const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
+  if (!tensor || tensor->is_string()) return CannotExpress("elements that are no numbers");
+  const DType t = tensor->dtype();
+  TorchScalar number{tensor->AsDouble(0)};
+  if (t == DType::kBool) number = {tensor->AsInt(0) != 0};
+  if (IsInteger(t)) number = {tensor->AsInt(0)};
+  return w.Call("aten::full.default",
+                {{"size", std::move(sizes)}, {"fill_value", number}, {"dtype", t}});
+}
+
+// Whether the limit is known to lie where the steps go, or at the start. Sizes do not lie below 0.
+bool IsAhead(TorchWriter& w) {
+  const auto start = KnownTensor(*w.in(0)), limit = KnownTensor(*w.in(1)),
+             step = KnownTensor(*w.in(2));
+  if (!step || step->num_elements() != 1) return false;
+  const double by = step->AsDouble(0);
+  if (start && limit) return (limit->AsDouble(0) - start->AsDouble(0)) * by >= 0;
+  return IsInteger(w.dtype(0)) && start && start->AsDouble(0) <= 0 && by > 0 &&
+         w.out_type().shape() && !(*w.out_type().shape())[0].is_unknown();
+}
+
+// PyTorch refuses a limit that lies behind the start; here such a range is empty.
+Value* WriteRange(TorchWriter& w) {
+  Value* limit = w.in(1);
+  if (!IsAhead(w)) {
+    const auto step = KnownTensor(*w.in(2));
+    const auto bound = [&](Symbol op) { return w.Op(op, {w.in(1), w.in(0)}); };
+    if (step && step->num_elements() == 1) {
+      limit = bound(step->AsDouble(0) > 0 ? "max" : "min");
+    } else {
+      Value* up = w.Op("less", {w.Number(w.dtype(2), 0), w.in(2)});
+      limit = w.Op("where", {up, bound("max"), bound("min")});
+    }
+  }
+  return w.Call("aten::arange.start_step", {{"start", w.Scalar(w.in(0))},
+                                            {"end", w.Scalar(limit)},
+                                            {"step", w.Scalar(w.in(2))},
+                                            {"dtype", w.dtype()}});
+}
+
+absl::StatusOr<Value*> WriteTrilu(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto k, w.KnownInts(1, "diagonal"));
+  return w.Call(w.Int("upper") != 0 ? "aten::triu.default" : "aten::tril.default",
+                {{"self", w.in(0)}, {"diagonal", k && !k->empty() ? (*k)[0] : int64_t{0}}});
+}
+
 }  // namespace
+
+X2IR_TORCH(one_hot).To("aten::where.self", WriteOneHot);
+X2IR_TORCH(eye_like).To("aten::eq.Tensor", WriteEyeLike);
+X2IR_TORCH(constant_of_shape).To("aten::full.default", WriteConstantOfShape);
+X2IR_TORCH(range).To("aten::arange.start_step", WriteRange);
+X2IR_TORCH(trilu).To("aten::tril.default", WriteTrilu);
+
 }  // namespace x2ir

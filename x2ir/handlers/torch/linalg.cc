@@ -62,17 +62,21 @@ Expr SwapSign(const LuFactors& f) {
   const Expr odd = Mod(Sum(moved.To(DType::kInt64), -1), f.pivots.Number(2));
   return 1 - 2 * odd.To(kSolveType);
 }
+
 Expr ProductOf(const Expr& x) {
   return x.Op("reduce_prod", {Ints(x.builder(), {x.rank() - 1})}, {{"keepdims", 0}});
 }
+
 struct Determinant {
   Expr sign, log;
 };
+
 Determinant DeterminantOf(const Expr& a) {
   const LuFactors f = Lu(a);
   const Expr diagonal = DiagonalOf(f.lu);
   return {SwapSign(f) * ProductOf(Sign(diagonal)), Sum(Log(Abs(diagonal)), -1)};
 }
+
 // The number of the first pivot that is 0, from 1; or 0.
 Expr InfoOf(const LuFactors& f) {
   const Expr bad = (DiagonalOf(f.lu) == 0).To(DType::kInt64);
@@ -97,6 +101,7 @@ TorchHandler Det(std::string_view a) {
     return of.OutFirst({SwapSign(f) * ProductOf(DiagonalOf(f.lu))});
   };
 }
+
 TorchHandler SlogDet(std::string_view a) {
   return [a](TorchCall& c) -> Values {
     Matrices of(c);
@@ -104,11 +109,13 @@ TorchHandler SlogDet(std::string_view a) {
     return of.OutFirst({d.sign, d.log});
   };
 }
+
 Values LogDet(TorchCall& c) {
   Matrices of(c);
   const Determinant d = DeterminantOf(of.In("self"));
   return of.Out({Where(d.sign == -1, std::numeric_limits<double>::quiet_NaN(), d.log)});
 }
+
 TorchHandler Inv(std::string_view a) {
   return [a](TorchCall& c) -> Values {
     Matrices of(c);
@@ -128,6 +135,7 @@ bool IsVector(const Expr& a, const Expr& b) {
   }
   return true;
 }
+
 Values LinalgSolve(TorchCall& c) {
   Matrices of(c);
   c.Ignore({"check_errors"});
@@ -152,21 +160,25 @@ Values LuFactor(TorchCall& c, std::string_view a) {
   const LuFactors f = Lu(of.In(a));
   return of.Out({f.lu, f.pivots + 1, InfoOf(f)});
 }
+
 // [.., m, k] and [.., k, n] of m x n factors.
 Expr LowerOf(const Expr& lu) {
   const Expr unit = (RowNumbers(lu) == ColumnNumbers(lu)).To(kSolveType);
   const Expr k = Iota(Min(SizeOf(lu, -2), SizeOf(lu, -1)));
   return Gather(Lower(lu, false) + unit, k, -1);
 }
+
 Expr UpperOf(const Expr& lu) {
   return Gather(Upper(lu), Iota(Min(SizeOf(lu, -2), SizeOf(lu, -1))), -2);
 }
+
 Values LinalgLu(TorchCall& c) {
   Matrices of(c);
   if (!c.Bool("pivot", true)) return c.Fail(Unimplemented("LU without pivots"));
   const LuFactors f = Lu(of.In("A"));
   return of.Out({PermutationOf(f.rows, kSolveType), LowerOf(f.lu), UpperOf(f.lu)});
 }
+
 Values LuUnpack(TorchCall& c) {
   Matrices of(c);
   const Expr lu = of.In("LU_data"), pivots = c.Tensor("LU_pivots");
@@ -176,6 +188,7 @@ Values LuUnpack(TorchCall& c) {
       with_pivots ? PermutationOf(RowsOfPivots(pivots, SizeOf(lu, -2)), kSolveType) : nothing;
   return of.Out({p, data ? LowerOf(lu) : nothing, data ? UpperOf(lu) : nothing});
 }
+
 Values LuSolve(TorchCall& c, std::string_view lu_name, std::string_view pivots_name,
                std::string_view b_name) {
   Matrices of(c);
@@ -207,6 +220,7 @@ Values LinalgSolveTriangular(TorchCall& c) {
   if (left) return of.Out({SolveTriangular(a, b, upper, unit)});
   return of.Out({SwapLast(SolveTriangular(SwapLast(a), SwapLast(b), !upper, unit))});
 }
+
 Values TriangularSolve(TorchCall& c) {
   Matrices of(c);
   const Expr b = of.In("self"), a = of.In("A");
@@ -224,15 +238,18 @@ Values CholeskyHandler(TorchCall& c) {
   const Cholesky f = CholeskyOf(upper ? SwapLast(a) : a);
   return of.Out({upper ? SwapLast(f.l) : f.l, f.info});
 }
+
 Expr SolveCholesky(const Expr& factor, const Expr& b, bool upper) {
   const Expr l = upper ? SwapLast(factor) : factor;
   return SolveTriangular(SwapLast(l), SolveTriangular(l, b, false, false), true, false);
 }
+
 Values CholeskySolve(TorchCall& c) {
   Matrices of(c);
   const Expr b = of.In("self"), factor = of.In("input2");
   return of.Out({SolveCholesky(factor, b, c.Bool("upper", false))});
 }
+
 Values CholeskyInverse(TorchCall& c) {
   Matrices of(c);
   const Expr factor = of.In("self");
@@ -246,6 +263,7 @@ Expr ColumnsOfQ(const QrFactors& f, const Expr& columns) {
   const Expr one = (RowNumbers(f.a) == Unsqueeze(Iota(columns), {0})).To(kSolveType);
   return ApplyQ(f, WithBatchOf(one, f.a), false);
 }
+
 Values QrOf(TorchCall& c, const Expr& a, const std::string& mode) {
   Builder& b = a.builder();
   const QrFactors f = Qr(a);
@@ -260,21 +278,25 @@ Values QrOf(TorchCall& c, const Expr& a, const std::string& mode) {
   }
   return values;
 }
+
 Values LinalgQr(TorchCall& c) {
   Matrices of(c);
   const Expr a = of.In("A");
   return QrOf(c, a, c.String("mode", "reduced"));
 }
+
 Values OldQr(TorchCall& c) {
   Matrices of(c);
   const Expr a = of.In("self");
   return QrOf(c, a, c.Bool("some", true) ? "reduced" : "complete");
 }
+
 Values Geqrf(TorchCall& c) {
   Matrices of(c);
   const QrFactors f = Qr(of.In("self"));
   return of.Out({f.a, f.tau});
 }
+
 TorchHandler HouseholderProduct(std::string_view a, std::string_view tau) {
   return [a, tau](TorchCall& c) -> Values {
     Matrices of(c);
@@ -282,6 +304,7 @@ TorchHandler HouseholderProduct(std::string_view a, std::string_view tau) {
     return of.Out({ColumnsOfQ(f, SizeOf(f.a, -1))});
   };
 }
+
 Values Ormqr(TorchCall& c) {
   Matrices of(c);
   const QrFactors f{of.In("self"), c.Operand("input2", kSolveType)};
@@ -375,5 +398,17 @@ X2IR_TORCH(loop)
 X2IR_TORCH(matmul).From({"aten::linalg_matrix_power.default", "aten::matrix_power.default"},
                         MatrixPower);
 
+Value* WriteTriangularSolve(TorchWriter& w) {
+  return w.Call("aten::linalg_solve_triangular.default", {{"self", w.in(0)},
+                                                          {"B", w.in(1)},
+                                                          {"upper", w.Int("upper") != 0},
+                                                          {"unitriangular", w.Int("unit") != 0}});
+}
+
 }  // namespace
+
+X2IR_TORCH(cholesky).To("aten::linalg_cholesky.default");
+X2IR_TORCH(solve).To("aten::linalg_solve.default");
+X2IR_TORCH(triangular_solve).To("aten::linalg_solve_triangular.default", WriteTriangularSolve);
+
 }  // namespace x2ir

@@ -1,20 +1,23 @@
 // Products of vectors and matrices, and what is made of them: addmm and its like, einsum,
 // distances, covariances.
 #include <algorithm>
-#include <cmath>
 #include <string>
+#include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/expr.h"
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/special.h"
+#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/handlers/torch/views.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
-
-// --- Products ---------------------------------------------------------------------------------
 
 // Vectors stand as rows on the left and as columns on the right, as ONNX has it.
 TorchHandler Product(std::string_view a, std::string_view b) {
@@ -30,6 +33,7 @@ Expr OuterOf(const Expr& a, const Expr& b) {
   const Expr y = Unsqueeze(b, {0});
   return a.dtype() == DType::kBool ? x & y : x * y;
 }
+
 Values Outer(TorchCall& c) {
   const DType t = c.out_dtype();
   return {OuterOf(c.Operand("self", t), c.Operand("vec2", t)).value()};
@@ -58,17 +62,20 @@ Values WithSelf(TorchCall& c, const Expr& product) {
   if (beta.c != 1.0) self = self * Expr(b, c.Constant(t, beta));
   return {(y + self).value()};
 }
+
 TorchHandler AddProduct(std::string_view a, std::string_view b) {
   return [a = std::string(a), b = std::string(b)](TorchCall& c) -> Values {
     const DType t = c.out_dtype();
     return WithSelf(c, MatMul(c.Operand(a, t), c.Operand(b, t)));
   };
 }
+
 Values AddBmm(TorchCall& c) {
   const DType t = c.out_dtype();
   const Expr all = MatMul(c.Operand("batch1", t), c.Operand("batch2", t));
   return WithSelf(c, Sum(all.To(WideType(t)), 0).To(t));
 }
+
 // A scale of all elements, or of each row of the first or column of the second matrix. Others are
 // of blocks, which the operands' sizes alone tell from these.
 bool IsPlainScale(const Value* scale, int64_t along) {
@@ -96,6 +103,7 @@ Values ScaledMm(TorchCall& c) {
   }
   return {y.To(t)};
 }
+
 Values Addr(TorchCall& c) {
   const DType t = c.out_dtype();
   return WithSelf(c, OuterOf(c.Operand("vec1", t), c.Operand("vec2", t)));
@@ -109,6 +117,7 @@ Expr Einsum(const std::string& equation, std::vector<Expr> operands) {
   operands.erase(operands.begin());
   return head.Op("einsum", {operands.begin(), operands.end()}, {{"equation", equation}}).To(t);
 }
+
 Values EinsumOf(TorchCall& c) {
   const DType t = c.out_dtype();
   const std::string equation = c.String("equation");
@@ -148,11 +157,13 @@ Values Contracted(TorchCall& c, Expr a, Expr b, const std::vector<int64_t>& axes
   }
   return {Einsum(left + "," + right + "->" + result, {a, b}).value()};
 }
+
 Values Tensordot(TorchCall& c) {
   const DType t = c.out_dtype();
   return Contracted(c, c.Operand("self", t), c.Operand("other", t), c.Ints("dims_self"),
                     c.Ints("dims_other"));
 }
+
 Values Inner(TorchCall& c) {
   const DType t = c.out_dtype();
   const Expr a = c.Operand("self", t), b = c.Operand("other", t);
@@ -213,47 +224,6 @@ Values Cross(TorchCall& c) {
           Gather(a, last, axis) * Gather(b, next, axis)};
 }
 
-// --- Distances --------------------------------------------------------------------------------
-
-// The norm of what lies between a and b along the last axis.
-Expr Distance(const Expr& a, const Expr& b, double p) {
-  const Expr apart = a - b;
-  return VectorNorm(apart, p, {apart.rank() - 1}, false);
-}
-Values Cdist(TorchCall& c) {
-  const DType t = c.out_dtype();
-  const double p = c.Float("p", 2);
-  c.Ignore({"compute_mode"});
-  const Expr a = c.Operand("x1", t), b = c.Operand("x2", t);
-  if (a.rank() < 2 || b.rank() < 2) return c.Fail(Invalid("cdist of vectors"));
-  return {Distance(Unsqueeze(a, {-2}), Unsqueeze(b, {b.rank() - 2}), p)};
-}
-Values Pdist(TorchCall& c) {
-  const Expr x = c.Tensor("self");
-  const double p = c.Float("p", 2);
-  const Shape* shape = x.value()->shape();
-  if (!shape || shape->rank() != 2) return c.Fail(Invalid("pdist: expected rank 2"));
-  if (!(*shape)[0].is_static() || (*shape)[0].value() > 1024) {
-    return c.Fail(Unimplemented("pdist of so many rows, or of a number that is not known"));
-  }
-  std::vector<int64_t> first, second;
-  for (int64_t i = 0; i < (*shape)[0].value(); ++i) {
-    for (int64_t j = i + 1; j < (*shape)[0].value(); ++j) {
-      first.push_back(i);
-      second.push_back(j);
-    }
-  }
-  return {Distance(Gather(x, Ints(c, first), 0), Gather(x, Ints(c, second), 0), p)};
-}
-Values Dist(TorchCall& c) {
-  const DType t = c.out_dtype();
-  const double p = c.Number("p", 2).real();
-  Value* apart = (c.Operand("self", t) - c.Operand("other", t)).value();
-  return {VectorNorm({c, apart}, p, AllAxes({c, apart}), false)};
-}
-
-// --- Statistics -------------------------------------------------------------------------------
-
 // Rows are variables, columns are observations, which may be weighted.
 Expr Covariance(TorchCall& c, const Expr& rows, DType t, int64_t correction, Value* fweights,
                 Value* aweights) {
@@ -274,11 +244,13 @@ Expr Covariance(TorchCall& c, const Expr& rows, DType t, int64_t correction, Val
   x = x - mean;
   return MatMul(w ? x * *w : x, SwapLast(x)) / degrees;
 }
+
 Expr Rows(const Expr& x) {
   Expr rows = x;
   for (int64_t i = x.rank(); i < 2; ++i) rows = Unsqueeze(rows, {0});
   return rows;
 }
+
 bool OneVariable(const Expr& x) { return x.rank() < 2 || DimAt(x, 0) == Dim(1); }
 Expr WithoutMatrix(const Expr& y) { return Squeeze(Squeeze(y, {0}), {0}); }
 
@@ -291,6 +263,7 @@ Values Cov(TorchCall& c) {
   const Expr y = Covariance(c, Rows(x), t, correction, fweights, c.OptTensor("aweights"));
   return {OneVariable(x) ? WithoutMatrix(y).value() : y.value()};
 }
+
 Values Corrcoef(TorchCall& c) {
   const DType t = c.out_dtype();
   const Expr x = c.Tensor("self");
@@ -372,7 +345,6 @@ Values Trilinear(TorchCall& c) {
 
 X2IR_TORCH(einsum).From("aten::_trilinear.default", Trilinear);
 X2IR_TORCH(matmul).From("aten::linear.default", Linear);
-
 X2IR_TORCH(matmul)
     .From({"aten::matmul.default", "aten::linalg_matmul.default"}, Product("self", "other"))
     .From({"aten::mm.default", "aten::bmm.default"}, Product("self", "mat2"))
@@ -402,10 +374,120 @@ X2IR_TORCH(einsum)
     .From("aten::einsum.default", EinsumOf)
     .From("aten::tensordot.default", Tensordot)
     .From("aten::inner.default", Inner);
-X2IR_TORCH(reduce_l2)
-    .From({"aten::cdist.default", "aten::_cdist_forward.default"}, Cdist)
-    .From({"aten::pdist.default", "aten::_pdist_forward.default"}, Pdist)
-    .From("aten::dist.default", Dist);
+
+constexpr int64_t kMaxGroups = 4096;
+
+// How many matrices there are.
+int64_t GroupsOf(TorchCall& c, const Expr& matrices) {
+  const auto sizes = KnownSizes(matrices, 0, 1);
+  if (!sizes) c.Fail(Unimplemented("a number of groups that is not known"));
+  if ((*sizes)[0] > kMaxGroups) c.Fail(Unimplemented("of more than ", kMaxGroups, " groups"));
+  return (*sizes)[0];
+}
+
+// Where each group ends, as how much each has of the axis; then what is left.
+Expr PartSizes(TorchCall& c, const Expr& ends, const Size& whole) {
+  const Expr e = ends.To(DType::kInt64);
+  const Expr bounds = Concat(c, {Ints(c, {0}), e, Vector(c, whole)}, 0);
+  return Slice(bounds, 0, 1, kToEnd) - Slice(bounds, 0, 0, -1);
+}
+
+// Parts of `x` along the axis, each multiplied with its matrix; where no group is, zeros. A runtime
+// does no work for a group without rows.
+Expr InGroups(TorchCall& c, const Expr& x, int64_t axis, const Expr& matrices, const Expr& ends) {
+  const int64_t groups = GroupsOf(c, matrices);
+  if (ends.rank() != 1) c.Fail(Invalid("offs of rank ", ends.rank()));
+  const DType t = x.dtype();
+  const Size whole = SizeAt(x, axis);
+  const Expr sizes = PartSizes(c, ends, whole);
+  const std::vector<Value*> parts =
+      c.b().Ops("split", {x, sizes}, {{"axis", axis}},
+                std::vector<bool>(static_cast<size_t>(groups) + 1, true));
+  std::vector<Value*> products;
+  for (int64_t i = 0; i < groups; ++i) {
+    const Expr part{c, parts[static_cast<size_t>(i)]}, matrix = Gather(matrices, Int(c, i), 0);
+    products.push_back(axis == 0 ? MatMul(part, matrix) : MatMul(matrix, part));
+  }
+  const Size left = SizeOf({c, parts.back()}, axis);
+  const Size other = SizeAt(matrices, axis == 0 ? 2 : 1);
+  products.push_back(axis == 0 ? Filled(c, t, {left, other}, 0) : Filled(c, t, {other, left}, 0));
+  const Expr y = Concat(c, std::move(products), axis);
+  // Whatever the parts are, together they are the whole.
+  return axis == 0 ? ReshapeTo(y, {whole, other}) : ReshapeTo(y, {other, whole});
+}
+
+Values FallbackGroups(TorchCall& c) {
+  const Expr x = c.Tensor("input"), weight = c.Tensor("weight"), ends = c.Tensor("offs");
+  if (x.rank() != 2 || weight.rank() != 3) return c.Fail(Invalid("expected rows and matrices"));
+  return {InGroups(c, x, 0, weight, ends)};
+}
+
+// Rows with the matrices of their groups, matrices with their groups of columns, or matrices one by
+// one.
+Values Groups(TorchCall& c) {
+  const Expr x = c.Tensor("self"), y = c.Tensor("mat2");
+  const DType t = OutType(c);
+  if (c.Has("bias")) return c.Fail(Unimplemented("a bias"));
+  c.Ignore({"bias", "out_dtype"});
+  if (t != x.dtype() || t != y.dtype()) return c.Fail(Unimplemented("of several element types"));
+  if (!c.Has("offs")) {
+    c.Ignore({"offs"});
+    if (x.rank() != 3 || y.rank() != 3) return c.Fail(Invalid("groups without offs"));
+    return {MatMul(x, y)};
+  }
+  const Expr ends = c.Tensor("offs");
+  if (x.rank() == 2 && y.rank() == 3) return {InGroups(c, x, 0, y, ends)};
+  if (x.rank() == 3 && y.rank() == 2) return {InGroups(c, y, 1, x, ends)};
+  return c.Fail(Unimplemented("groups of what is summed"));
+}
+
+absl::StatusOr<Value*> WriteGemm(TorchWriter& w) {
+  const double alpha = w.Float("alpha"), beta = w.Float("beta");
+  const bool trans_a = w.Int("transA") != 0, trans_b = w.Int("transB") != 0;
+  Value *a = w.in(0), *b = w.in(1), *c = w.in(2);
+  if (!IsFloating(w.dtype())) return CannotExpress("integers");
+  if (trans_a) a = w.Op("transpose", {a}, {{"perm", {1, 0}}});
+  const bool row = c && c->shape() && c->shape()->rank() == 1;
+  if (trans_b && alpha == 1 && (!c || (row && beta == 1))) {
+    // A bias of one element would be broadcast, which `linear` does not do.
+    const bool full =
+        !c || ((*c->shape())[0].is_static() && b->shape() && (*b->shape())[0] == (*c->shape())[0]);
+    if (full) {
+      TorchArguments arguments = {{"input", a}, {"weight", b}};
+      if (c) arguments.emplace_back("bias", c);
+      return w.Call("aten::linear.default", std::move(arguments));
+    }
+  }
+  if (trans_b) b = w.Op("transpose", {b}, {{"perm", {1, 0}}});
+  if (c) {
+    return w.Call("aten::addmm.default",
+                  {{"self", c}, {"mat1", a}, {"mat2", b}, {"beta", beta}, {"alpha", alpha}});
+  }
+  Value* product = w.Op("matmul", {a, b});
+  return alpha == 1 ? product : w.Op("mul", {product, w.Number(w.dtype(), alpha)});
+}
+
+Value* WriteEinsum(TorchWriter& w) {
+  std::vector<Value*> tensors;
+  for (size_t i = 0; i < w.num_inputs(); ++i) tensors.push_back(w.in(i));
+  const DType t = w.dtype();
+  if (IsInteger(t) && t != DType::kInt64 && t != DType::kUInt64) {
+    // PyTorch's sums of integers are int64.
+    for (Value*& tensor : tensors) tensor = w.Cast(tensor, DType::kInt64);
+    return w.Cast(w.Op("einsum", std::move(tensors), {{"equation", w.String("equation")}}), t);
+  }
+  return w.Call("aten::einsum.default",
+                {{"equation", w.String("equation")}, {"tensors", std::move(tensors)}});
+}
 
 }  // namespace
+
+X2IR_TORCH(matmul)
+    .From("transformers::grouped_mm_fallback.default", FallbackGroups)
+    .From("aten::_grouped_mm.default", Groups);
+X2IR_TORCH(det).To("aten::linalg_det.default");
+X2IR_TORCH(matmul).To("aten::matmul.default");
+X2IR_TORCH(gemm).To("aten::addmm.default", WriteGemm);
+X2IR_TORCH(einsum).To("aten::einsum.default", WriteEinsum);
+
 }  // namespace x2ir

@@ -1,23 +1,25 @@
 // Normalizations.
-#include <limits>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/expr.h"
 #include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
+#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
-// --- Formulas -------------------------------------------------------------------------------
-
 struct Normalized {
   Expr y, mean, inv_std;
 };
+
 // (x - mean) / sqrt(var + eps) over the axes, the variance being that of the population.
 Normalized Normalize(const Expr& x, const std::vector<int64_t>& axes, double eps) {
   const Expr mean = Reduce(x, "reduce_mean", axes, true), centered = x - mean;
@@ -28,6 +30,7 @@ Normalized Normalize(const Expr& x, const std::vector<int64_t>& axes, double eps
 
 // A vector with one number for each channel, that broadcasts to x.
 Expr PerChannel(const Expr& v, int64_t rank) { return rank <= 2 ? v : AlongChannels(v, rank); }
+
 // The same of an operand in type t; null where it is left out.
 Expr PerChannel(TorchCall& c, Value* v, DType t, int64_t rank) {
   return v ? PerChannel(c.Cast(v, t), rank) : nullptr;
@@ -37,8 +40,6 @@ Expr ScaleAndShift(const Expr& y, const Expr& scale, const Expr& shift) {
   const Expr scaled = scale ? y * scale : y;
   return shift ? scaled + shift : scaled;
 }
-
-// --- batch_norm -----------------------------------------------------------------------------
 
 struct BatchNorm {
   Value *x, *weight, *bias, *mean, *var;
@@ -87,6 +88,7 @@ struct Trained {
   Value *y, *mean, *inv_std;
   Value *running_mean = nullptr, *running_var = nullptr;
 };
+
 Trained WithBatchStatistics(TorchCall& c, const BatchNorm& n, bool running) {
   const int64_t rank = c.Rank(n.x);
   std::vector<int64_t> axes = {0};
@@ -156,6 +158,7 @@ TorchHandler BatchNormOf(size_t results) {
     return BatchNormalization(c, ReadBatchNorm(c));
   };
 }
+
 X2IR_TORCH(batch_normalization)
     .From("aten::batch_norm.default", BatchNormOf(1))
     .From({"aten::native_batch_norm.default", "aten::_native_batch_norm_legit.default",
@@ -171,8 +174,6 @@ X2IR_TORCH(batch_normalization)
     .From({"aten::_native_batch_norm_legit_no_training.default",
            "aten::_batch_norm_no_update.default"},
           BatchNormOf(3));
-
-// --- instance_norm, group_norm --------------------------------------------------------------
 
 Values InstanceNorm(TorchCall& c) {
   const bool of_input = c.Bool("use_input_stats");
@@ -197,6 +198,7 @@ Values InstanceNorm(TorchCall& c) {
   }
   return {InstanceNormalize(c.Cast(n.x, compute), n.weight, n.bias, n.eps).To(t)};
 }
+
 X2IR_TORCH(instance_normalization).From("aten::instance_norm.default", InstanceNorm);
 
 struct GroupNorm {
@@ -235,6 +237,7 @@ Values GroupNormalization(TorchCall& c, const GroupNorm& n) {
   values[0] = GroupNormalize(c.Cast(n.x, compute), n.weight, n.bias, n.groups, n.eps).To(t);
   return values;
 }
+
 X2IR_TORCH(group_normalization)
     .From("aten::group_norm.default",
           [](TorchCall& c) {
@@ -248,8 +251,6 @@ X2IR_TORCH(group_normalization)
       return GroupNormalization(c, {c.Tensor("input"), c.OptTensor("weight"), c.OptTensor("bias"),
                                     c.Int("group"), c.Float("eps")});
     });
-
-// --- layer_norm, rms_norm -------------------------------------------------------------------
 
 // The first of the axes that are normalized; those sizes are the input's last.
 int64_t FirstAxis(TorchCall& c, const Value* x) {
@@ -296,6 +297,7 @@ Values LayerNorm(TorchCall& c) {
   }
   return values;
 }
+
 X2IR_TORCH(layer_normalization)
     .From({"aten::layer_norm.default", "aten::native_layer_norm.default"}, LayerNorm);
 
@@ -328,31 +330,140 @@ Values RmsNorm(TorchCall& c) {
   if (c.wants(1)) values[1] = c.Cast(inv_rms, c.out_dtype(1));
   return values;
 }
+
 X2IR_TORCH(rms_normalization)
     .From({"aten::rms_norm.default", "aten::_fused_rms_norm.default"}, RmsNorm);
 
-// --- weight_norm ----------------------------------------------------------------------------
+absl::StatusOr<Value*> WriteBatchNorm(TorchWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  if (w.Int("training_mode") != 0) return CannotExpress("statistics of the batch");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 2) return CannotExpress("rank ", rank);
+  return w.Call("aten::batch_norm.default", {{"input", w.in(0)},
+                                             {"weight", w.in(1)},
+                                             {"bias", w.in(2)},
+                                             {"running_mean", w.in(3)},
+                                             {"running_var", w.in(4)},
+                                             {"training", false},
+                                             {"momentum", 0.1},
+                                             {"eps", w.Float("epsilon")},
+                                             {"cudnn_enabled", false}});
+}
 
-// v g / |v|, the norm being over all axes but `dim` (over all: -1).
-Values WeightNorm(TorchCall& c) {
-  Value* v = c.Tensor("v");
-  Value* g = c.Tensor("g");
-  const int64_t dim = c.Int("dim", 0), rank = c.Rank(v);
-  RequireFloat(c, v);
-  std::vector<int64_t> axes;
-  const int64_t kept = dim == -1 ? -1 : c.NormalAxis(dim, rank);
-  for (int64_t i = 0; i < rank; ++i) {
-    if (i != kept) axes.push_back(i);
+absl::StatusOr<Value*> WriteInstanceNorm(TorchWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank < 3) return CannotExpress("rank ", rank);
+  const Shape& shape = *w.in(0)->shape();
+  if (std::all_of(shape.begin() + 2, shape.end(), [](const Dim& d) { return d == Dim(1); })) {
+    return CannotExpress("statistics of one element");
   }
-  const Expr wide = c.Cast(v, AtLeastFloat32(v->dtype()));
-  const Expr norm = axes.empty() ? Abs(wide) : Reduce(wide, "reduce_l2", axes, true);
-  Values values(c.num_outputs(), nullptr);
-  if (c.wants(0)) values[0] = (wide * (c.Cast(g, wide.dtype()) / norm)).To(v->dtype());
-  if (c.wants(1)) values[1] = c.Cast(norm, c.out_dtype(1));
+  return w.Call("aten::instance_norm.default", {{"input", w.in(0)},
+                                                {"weight", w.in(1)},
+                                                {"bias", w.in(2)},
+                                                {"running_mean", nullptr},
+                                                {"running_var", nullptr},
+                                                {"use_input_stats", true},
+                                                {"momentum", 0.1},
+                                                {"eps", w.Float("epsilon")},
+                                                {"cudnn_enabled", false}});
+}
+
+absl::StatusOr<Value*> WriteGroupNorm(TorchWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  return w.Call("aten::group_norm.default", {{"input", w.in(0)},
+                                             {"num_groups", w.Int("num_groups")},
+                                             {"weight", w.in(1)},
+                                             {"bias", w.in(2)},
+                                             {"eps", w.Float("epsilon")},
+                                             {"cudnn_enabled", false}});
+}
+
+// The sizes of the normalized axes, which the scale must have too.
+absl::StatusOr<std::vector<TorchScalar>> NormalizedShape(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  for (size_t i = 1; i < std::min<size_t>(w.num_inputs(), 3); ++i) {
+    const Shape* shape = w.has(i) ? w.in(i)->shape() : nullptr;
+    if (w.has(i) && (!shape || shape->rank() != rank - axis)) {
+      return CannotExpress("a scale of another shape");
+    }
+    for (int64_t k = 0; shape && k < shape->rank(); ++k) {
+      const Dim& dim = (*w.in(0)->shape())[axis + k];
+      if (dim.is_unknown() || (*shape)[k] != dim) return CannotExpress("a scale of another shape");
+    }
+  }
+  return w.Sizes(w.in(0), axis, rank);
+}
+
+absl::StatusOr<Values> WriteLayerNorm(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> shape, NormalizedShape(w));
+  const DType stash = w.DTypeAttr("stash_type");
+  if (stash != DType::kFloat32) return CannotExpress("statistics in ", Name(stash));
+  TorchArguments arguments = {{"input", w.in(0)},
+                              {"normalized_shape", std::move(shape)},
+                              {"weight", w.in(1)},
+                              {"bias", w.in(2)},
+                              {"eps", w.Float("epsilon")}};
+  if (w.wants(1) || w.wants(2)) {
+    if (w.dtype() != stash) return CannotExpress("statistics of ", Name(w.dtype()));
+    return w.Calls("aten::native_layer_norm.default", std::move(arguments));
+  }
+  Values values(w.node().num_outputs(), nullptr);
+  values[0] = w.Call("aten::layer_norm.default", std::move(arguments));
   return values;
 }
-X2IR_TORCH(reduce_l2).From({"aten::_weight_norm.default", "aten::_weight_norm_interface.default"},
-                           WeightNorm);
+
+absl::StatusOr<Value*> WriteRmsNorm(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> shape, NormalizedShape(w));
+  return w.Call("aten::rms_norm.default", {{"input", w.in(0)},
+                                           {"normalized_shape", std::move(shape)},
+                                           {"weight", w.in(1)},
+                                           {"eps", w.Float("epsilon")}});
+}
+
+// What has no norm stays 0.
+absl::StatusOr<Value*> WriteLpNormalization(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const int64_t p = w.Int("p");
+  if (p != 1 && p != 2) return CannotExpress("norm ", p);
+  const Expr x{w, w.in(0)};
+  const Expr norm =
+      x.Op(p == 1 ? "reduce_l1" : "reduce_l2", {w.b().Ints({axis})}, {{"keepdims", 1}});
+  return Where(norm == 0, 0, x / norm);
+}
+
+// Squares of the channels around each one, added up.
+absl::StatusOr<Value*> WriteLrn(TorchWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const int64_t size = w.Int("size");
+  const Dim& channels = (*w.in(0)->shape())[1];
+  if (rank < 2 || !channels.is_static() || size > 1024) return CannotExpress("unknown channels");
+  const DType t = w.dtype();
+  const auto n = [&](double number) { return w.Number(t, number); };
+  Value* squares = w.Op("mul", {w.in(0), w.in(0)});
+  Value* padded =
+      w.Op("pad", {squares, w.b().Ints({(size - 1) / 2, size / 2}), n(0), w.b().Ints({1})});
+  Value* sum = nullptr;
+  for (int64_t i = 0; i < size; ++i) {
+    Value* part = w.Op(
+        "slice", {padded, w.b().Ints({i}), w.b().Ints({i + channels.value()}), w.b().Ints({1})});
+    sum = sum ? w.Op("add", {sum, part}) : part;
+  }
+  Value* scaled = w.Op("mul", {sum, n(w.Float("alpha") / static_cast<double>(size))});
+  Value* power = w.Op("pow", {w.Op("add", {scaled, n(w.Float("bias"))}), n(w.Float("beta"))});
+  return w.Op("div", {w.in(0), power});
+}
 
 }  // namespace
+
+X2IR_TORCH(batch_normalization).To("aten::batch_norm.default", WriteBatchNorm);
+X2IR_TORCH(instance_normalization).To("aten::instance_norm.default", WriteInstanceNorm);
+X2IR_TORCH(group_normalization).To("aten::group_norm.default", WriteGroupNorm);
+X2IR_TORCH(layer_normalization).To("aten::layer_norm.default", WriteLayerNorm);
+X2IR_TORCH(rms_normalization).To("aten::rms_norm.default", WriteRmsNorm);
+X2IR_TORCH(lp_normalization).To("aten::where.self", WriteLpNormalization);
+X2IR_TORCH(lrn).To("aten::div.Tensor", WriteLrn);
+
 }  // namespace x2ir

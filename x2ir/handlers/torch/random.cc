@@ -7,6 +7,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/torch.h"
 #include "x2ir/handlers/torch/views.h"
 
 namespace x2ir {
@@ -88,17 +89,20 @@ TorchHandler OfUniform(Value* (*f)(TorchCall&, Value*, DType)) {
     return {c.Cast(f(c, x, in), t)};
   };
 }
+
 Value* Cauchy(TorchCall& c, Value* x, DType t) {
   x = c.Op("mul", {c.Op("sub", {x, c.Constant(t, 0.5)}), c.Constant(t, std::numbers::pi)});
   x = c.Op("mul", {c.Op("tan", {x}), c.Constant(t, c.Float("sigma", 1))});
   return c.Op("add", {x, c.Constant(t, c.Float("median", 0))});
 }
+
 // How many trials until the first success.
 Value* Geometric(TorchCall& c, Value* x, DType t) {
   x = c.Op("log", {c.Op("sub", {c.Constant(t, 1), x})});
   x = c.Op("ceil", {c.Op("div", {x, c.Constant(t, std::log1p(-c.Float("p")))})});
   return c.Op("max", {x, c.Constant(t, 1)});
 }
+
 Values LogNormal(TorchCall& c) {
   IgnoreRandomPlace(c);
   const DType t = OutType(c);
@@ -178,5 +182,25 @@ X2IR_TORCH(bernoulli).From({"aten::bernoulli.default", "aten::bernoulli.p", "ate
                            Bernoulli);
 X2IR_TORCH(multinomial).From("aten::multinomial.default", Multinomial);
 
+// A seed of the IR is none of PyTorch's.
+auto WriteDrawn(std::string_view op, Symbol offset, double offset_default, Symbol scale) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    if (w.attrs().Has("seed")) return CannotExpress("a seed");
+    X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> size, w.Sizes(w.in(0)));
+    const DType t = w.DTypeAttr("dtype");
+    const double from = w.Float(offset);
+    const double factor = w.Float(scale) - (scale == "high" ? from : 0);
+    Value* x = w.Call(op, {{"size", std::move(size)}, {"dtype", t}}, w.out_type());
+    if (factor != 1) x = w.Op("mul", {x, w.Number(t, factor)});
+    return from == offset_default ? x : w.Op("add", {x, w.Number(t, from)});
+  };
+}
+
 }  // namespace
+
+X2IR_TORCH(random_uniform)
+    .To("aten::rand.default", WriteDrawn("aten::rand.default", "low", 0, "high"));
+X2IR_TORCH(random_normal)
+    .To("aten::randn.default", WriteDrawn("aten::randn.default", "mean", 0, "scale"));
+
 }  // namespace x2ir

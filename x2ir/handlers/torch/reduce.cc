@@ -1,13 +1,17 @@
 // Reductions: sums, products, extremes, norms, variances.
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/layers.h"
+#include "x2ir/handlers/torch/special.h"
+#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -293,5 +297,217 @@ struct ReductionRow {
   return true;
 }();
 
+// The norm of what lies between a and b along the last axis.
+Expr Distance(const Expr& a, const Expr& b, double p) {
+  const Expr apart = a - b;
+  return VectorNorm(apart, p, {apart.rank() - 1}, false);
+}
+
+Values Cdist(TorchCall& c) {
+  const DType t = c.out_dtype();
+  const double p = c.Float("p", 2);
+  c.Ignore({"compute_mode"});
+  const Expr a = c.Operand("x1", t), b = c.Operand("x2", t);
+  if (a.rank() < 2 || b.rank() < 2) return c.Fail(Invalid("cdist of vectors"));
+  return {Distance(Unsqueeze(a, {-2}), Unsqueeze(b, {b.rank() - 2}), p)};
+}
+
+Values Pdist(TorchCall& c) {
+  const Expr x = c.Tensor("self");
+  const double p = c.Float("p", 2);
+  const Shape* shape = x.value()->shape();
+  if (!shape || shape->rank() != 2) return c.Fail(Invalid("pdist: expected rank 2"));
+  if (!(*shape)[0].is_static() || (*shape)[0].value() > 1024) {
+    return c.Fail(Unimplemented("pdist of so many rows, or of a number that is not known"));
+  }
+  std::vector<int64_t> first, second;
+  for (int64_t i = 0; i < (*shape)[0].value(); ++i) {
+    for (int64_t j = i + 1; j < (*shape)[0].value(); ++j) {
+      first.push_back(i);
+      second.push_back(j);
+    }
+  }
+  return {Distance(Gather(x, Ints(c, first), 0), Gather(x, Ints(c, second), 0), p)};
+}
+
+Values Dist(TorchCall& c) {
+  const DType t = c.out_dtype();
+  const double p = c.Number("p", 2).real();
+  Value* apart = (c.Operand("self", t) - c.Operand("other", t)).value();
+  return {VectorNorm({c, apart}, p, AllAxes({c, apart}), false)};
+}
+
+// v g / |v|, the norm being over all axes but `dim` (over all: -1).
+Values WeightNorm(TorchCall& c) {
+  Value* v = c.Tensor("v");
+  Value* g = c.Tensor("g");
+  const int64_t dim = c.Int("dim", 0), rank = c.Rank(v);
+  RequireFloat(c, v);
+  std::vector<int64_t> axes;
+  const int64_t kept = dim == -1 ? -1 : c.NormalAxis(dim, rank);
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != kept) axes.push_back(i);
+  }
+  const Expr wide = c.Cast(v, AtLeastFloat32(v->dtype()));
+  const Expr norm = axes.empty() ? Abs(wide) : Reduce(wide, "reduce_l2", axes, true);
+  Values values(c.num_outputs(), nullptr);
+  if (c.wants(0)) values[0] = (wide * (c.Cast(g, wide.dtype()) / norm)).To(v->dtype());
+  if (c.wants(1)) values[1] = c.Cast(norm, c.out_dtype(1));
+  return values;
+}
+
+// The axes, from the front; none: the operand itself is the result.
+absl::StatusOr<std::optional<std::vector<int64_t>>> WrittenAxes(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(1, "axes"));
+  std::vector<int64_t> axes = given.value_or(std::vector<int64_t>());
+  if (axes.empty()) {
+    if (w.Int("noop_with_empty_axes") != 0) return std::nullopt;
+    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  }
+  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+// Axes that are computed: as many as their tensor has elements; none are all of them.
+absl::StatusOr<std::optional<std::vector<TorchScalar>>> ComputedAxes(TorchWriter& w) {
+  if (!w.has(1) || KnownInts(w.in(1))) return std::nullopt;
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> axes, w.Sizes(w.in(1)));
+  if (axes.empty()) return std::nullopt;
+  return axes;
+}
+
+// Of nothing PyTorch has no largest element.
+bool IsEmptyAlong(TorchWriter& w, const std::vector<int64_t>& axes) {
+  const Shape* out = w.out_type().shape();
+  return out && out->is_static() && std::any_of(axes.begin(), axes.end(), [&](int64_t axis) {
+           const Dim& dim = (*w.in(0)->shape())[axis];
+           return dim.is_static() && dim.value() == 0;
+         });
+}
+
+Value* SizesOf(TorchWriter& w, const Shape& shape) { return w.b().Ints(*shape.Static()); }
+
+// `op` reduces over the axes. PyTorch sums small integers as int64 unless it is told otherwise.
+auto WriteReduce(std::string_view op, bool says_dtype) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    if (op == "aten::mean.dim" && !IsFloating(w.dtype())) return CannotExpress("means of integers");
+    if (op == "aten::logsumexp.default" && !IsFloating(w.dtype())) {
+      return CannotExpress("exponentials of integers");
+    }
+    TorchArguments arguments = {{"self", w.in(0)}};
+    X2IR_ASSIGN_OR_RETURN(auto computed, ComputedAxes(w));
+    if (computed) {
+      const auto dims = w.in(0)->shape() ? w.in(0)->shape()->dims() : std::vector<Dim>();
+      const bool empty = std::any_of(dims.begin(), dims.end(), [](const Dim& dim) {
+        return dim.is_static() && dim.value() == 0;
+      });
+      if (empty && !says_dtype) return CannotExpress("computed axes of no elements");
+      arguments.emplace_back("dim", *std::move(computed));
+    } else {
+      X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));
+      if (!axes) return w.Op("identity", {w.in(0)});
+      if ((op == "aten::amax.default" || op == "aten::amin.default") && IsEmptyAlong(w, *axes)) {
+        const bool max = op == "aten::amax.default";
+        return w.Op("expand", {Extreme(w, w.dtype(), !max), SizesOf(w, *w.out_type().shape())});
+      }
+      arguments.emplace_back("dim", *axes);
+    }
+    arguments.emplace_back("keepdim", w.Int("keepdims") != 0);
+    if (says_dtype && !IsFloating(w.dtype())) arguments.emplace_back("dtype", w.dtype());
+    return w.Call(op, std::move(arguments));
+  };
+}
+
+// One axis at a time.
+absl::StatusOr<Value*> WriteProd(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));
+  if (!axes || axes->empty()) return w.Op("identity", {w.in(0)});
+  const bool keepdims = w.Int("keepdims") != 0;
+  Value* x = w.in(0);
+  for (size_t i = axes->size(); i-- > 1;) {
+    x = w.Op("reduce_prod", {x, w.b().Ints({(*axes)[i]})}, {{"keepdims", keepdims}});
+  }
+  TorchArguments arguments = {{"self", x}, {"dim", (*axes)[0]}, {"keepdim", keepdims}};
+  if (!IsFloating(w.dtype())) arguments.emplace_back("dtype", w.dtype());
+  return w.Call("aten::prod.dim_int", std::move(arguments));
+}
+
+// |x|^p of floats; of integers by what it is made of.
+auto WriteNorm(double p) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));
+    if (!IsFloating(w.dtype())) {
+      if (p != 1) return CannotExpress("norms of integers");
+      return w.Op("reduce_sum", {w.Op("abs", {w.in(0)}), w.in(1)}, w.attrs());
+    }
+    if (!axes || axes->empty()) return w.Op("abs", {w.in(0)});
+    return w.Call(
+        "aten::linalg_vector_norm.default",
+        {{"self", w.in(0)}, {"ord", p}, {"dim", *axes}, {"keepdim", w.Int("keepdims") != 0}});
+  };
+}
+
+Value* WriteSumSquare(TorchWriter& w) {
+  return w.Op("reduce_sum", {w.Op("mul", {w.in(0), w.in(0)}), w.in(1)}, w.attrs());
+}
+
+absl::StatusOr<Value*> WriteLogSum(TorchWriter& w) {
+  if (!IsFloating(w.dtype())) return CannotExpress("logarithms of integers");
+  return w.Call("aten::log.default", {{"self", w.Op("reduce_sum", {w.in(0), w.in(1)}, w.attrs())}});
+}
+
+auto WriteArg(std::string_view op) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    if (w.Int("select_last_index") != 0) return CannotExpress("the last of equal elements");
+    return w.Call(op,
+                  {{"self", w.in(0)}, {"dim", w.Int("axis")}, {"keepdim", w.Int("keepdims") != 0}});
+  };
+}
+
+// Backwards between two flips.
+auto WriteRunning(std::string_view op) {
+  return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const auto axis, w.KnownInts(1, "axis"));
+    if (w.Int("exclusive") != 0) return CannotExpress("sums without the element itself");
+    if (!axis || axis->size() != 1) return CannotExpress("an axis that is no number");
+    const bool reverse = w.Int("reverse") != 0;
+    Value* x = w.in(0);
+    const Type type = x->type();
+    const auto flip = [&](Value* v) {
+      return w.Call("aten::flip.default", {{"self", v}, {"dims", *axis}}, type);
+    };
+    if (reverse) x = flip(x);
+    TorchArguments arguments = {{"self", x}, {"dim", (*axis)[0]}};
+    if (!IsFloating(w.dtype())) arguments.emplace_back("dtype", w.dtype());
+    x = w.Call(op, std::move(arguments), type);
+    return reverse ? flip(x) : x;
+  };
+}
+
 }  // namespace
+
+X2IR_TORCH(reduce_l2)
+    .From({"aten::cdist.default", "aten::_cdist_forward.default"}, Cdist)
+    .From({"aten::pdist.default", "aten::_pdist_forward.default"}, Pdist)
+    .From("aten::dist.default", Dist);
+X2IR_TORCH(reduce_l2).From({"aten::_weight_norm.default", "aten::_weight_norm_interface.default"},
+                           WeightNorm);
+X2IR_TORCH(reduce_sum).To("aten::sum.dim_IntList", WriteReduce("aten::sum.dim_IntList", true));
+X2IR_TORCH(reduce_mean).To("aten::mean.dim", WriteReduce("aten::mean.dim", false));
+X2IR_TORCH(reduce_max).To("aten::amax.default", WriteReduce("aten::amax.default", false));
+X2IR_TORCH(reduce_min).To("aten::amin.default", WriteReduce("aten::amin.default", false));
+X2IR_TORCH(reduce_log_sum_exp)
+    .To("aten::logsumexp.default", WriteReduce("aten::logsumexp.default", false));
+X2IR_TORCH(reduce_prod).To("aten::prod.dim_int", WriteProd);
+X2IR_TORCH(reduce_l1).To("aten::linalg_vector_norm.default", WriteNorm(1));
+X2IR_TORCH(reduce_l2).To("aten::linalg_vector_norm.default", WriteNorm(2));
+X2IR_TORCH(reduce_sum_square).To("aten::sum.dim_IntList", WriteSumSquare);
+X2IR_TORCH(reduce_log_sum).To("aten::log.default", WriteLogSum);
+X2IR_TORCH(arg_max).To("aten::argmax.default", WriteArg("aten::argmax.default"));
+X2IR_TORCH(arg_min).To("aten::argmin.default", WriteArg("aten::argmin.default"));
+X2IR_TORCH(cum_sum).To("aten::cumsum.default", WriteRunning("aten::cumsum.default"));
+X2IR_TORCH(cum_prod).To("aten::cumprod.default", WriteRunning("aten::cumprod.default"));
+
 }  // namespace x2ir

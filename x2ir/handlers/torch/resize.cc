@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -13,6 +14,8 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
+#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 #include "x2ir/ops/resize.h"
 
 namespace x2ir {
@@ -26,6 +29,7 @@ enum class ResampleMode {
   kLinearAntialias,
   kCubicAntialias
 };
+
 bool IsNearest(ResampleMode m) { return m <= ResampleMode::kNearestExact; }
 bool IsAntialias(ResampleMode m) { return m >= ResampleMode::kLinearAntialias; }
 
@@ -42,6 +46,7 @@ struct Axis {
   int64_t in, out;
   std::optional<double> scale;
 };
+
 // Input elements and weights of each output, all of one length.
 struct Taps {
   std::vector<int64_t> picks;
@@ -355,6 +360,7 @@ struct ResampleRow {
   ResampleMode mode;
   int64_t spatial;
 };
+
 constexpr ResampleRow kRows[] = {
     {"upsample_nearest1d", ResampleMode::kNearest, 1},
     {"upsample_nearest2d", ResampleMode::kNearest, 2},
@@ -369,6 +375,7 @@ constexpr ResampleRow kRows[] = {
     {"_upsample_bilinear2d_aa", ResampleMode::kLinearAntialias, 2},
     {"_upsample_bicubic2d_aa", ResampleMode::kCubicAntialias, 2},
 };
+
 [[maybe_unused]] const bool kResampleRows = [] {
   for (const ResampleRow& row : kRows) {
     TorchSpec("resize")
@@ -433,11 +440,11 @@ Values GridSampler(TorchCall& c) {
                 {"padding_mode", std::string(beyond)},
                 {"align_corners", align_corners ? 1 : 0}})};
 }
+
 X2IR_TORCH(grid_sample)
     .From({"aten::grid_sampler.default", "aten::grid_sampler_2d.default",
            "aten::grid_sampler_3d.default"},
           GridSampler);
-
 X2IR_TORCH(affine_grid).From("aten::affine_grid_generator.default", [](TorchCall& c) -> Values {
   Value* theta = c.Tensor("theta");
   RequireFloat(c, theta);
@@ -446,5 +453,113 @@ X2IR_TORCH(affine_grid).From("aten::affine_grid_generator.default", [](TorchCall
       c.Op("affine_grid", {theta, c.SymInts("size")}, {{"align_corners", align_corners ? 1 : 0}})};
 });
 
+// The operator without its overload, by mode and number of spatial axes.
+absl::StatusOr<std::string_view> UpsampleOf(TorchWriter& w, int64_t spatial) {
+  const Sampling sampling = SamplingOf(w.node());
+  const auto& [mode, place, rounding] = sampling;
+  const size_t i = static_cast<size_t>(spatial) - 1;
+  if (mode == "nearest") {
+    constexpr std::string_view kFloor[] = {"aten::upsample_nearest1d", "aten::upsample_nearest2d",
+                                           "aten::upsample_nearest3d"};
+    constexpr std::string_view kExact[] = {"aten::_upsample_nearest_exact1d",
+                                           "aten::_upsample_nearest_exact2d",
+                                           "aten::_upsample_nearest_exact3d"};
+    if (sampling == kNearestFloor) return kFloor[i];
+    if (sampling == kNearestMiddle) return kExact[i];
+    return CannotExpress("nearest elements of ", place, ", ", rounding);
+  }
+  if (place != "half_pixel" && place != "align_corners") {
+    return CannotExpress("coordinates of ", place);
+  }
+  if (!IsFloating(w.dtype())) return CannotExpress("interpolated integers");
+  constexpr std::string_view kLinear[] = {"aten::upsample_linear1d", "aten::upsample_bilinear2d",
+                                          "aten::upsample_trilinear3d"};
+  if (mode == "linear") return kLinear[i];
+  if (spatial != 2 || w.Float("cubic_coeff_a") != -0.75) return CannotExpress("cubic of that kind");
+  return std::string_view("aten::upsample_bicubic2d");
+}
+
+absl::StatusOr<Value*> WriteResize(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  const int64_t spatial = rank - 2;
+  if (spatial < 1 || spatial > 3) return CannotExpress("rank ", rank);
+  if (!IsPlainResize(w.node())) return CannotExpress("antialias, exclude_outside or a policy");
+  if (!CornersFollowSizes(w.node())) return CannotExpress("corners by sizes that are rounded");
+  X2IR_ASSIGN_OR_RETURN(const std::string_view op, UpsampleOf(w, spatial));
+  std::vector<int64_t> all(static_cast<size_t>(rank)), last(static_cast<size_t>(spatial));
+  std::iota(all.begin(), all.end(), 0);
+  std::iota(last.begin(), last.end(), 2);
+  std::vector<int64_t> axes = w.attrs().Ints("axes", all);
+  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  if (axes != all && axes != last) return CannotExpress("other axes than the spatial ones");
+  const bool of_all = axes == all;
+  TorchArguments arguments = {{"input", w.in(0)}};
+  const bool nearest = w.String("mode") == "nearest";
+  const auto rest = [&] {
+    if (!nearest) {
+      arguments.emplace_back("align_corners",
+                             w.String("coordinate_transformation_mode") == "align_corners");
+    }
+  };
+  if (w.has(2)) {
+    const std::optional<Tensor> scales = KnownTensor(*w.in(2));
+    if (!scales) return CannotExpress("factors that are computed");
+    std::vector<double> factors;
+    for (int64_t i = 0; i < scales->num_elements(); ++i) {
+      if (!of_all || i >= 2) {
+        factors.push_back(scales->AsDouble(i));
+      } else if (scales->AsDouble(i) != 1) {
+        return CannotExpress("other axes than the spatial ones");
+      }
+    }
+    arguments.emplace_back("output_size", nullptr);
+    rest();
+    arguments.emplace_back("scale_factors", Attribute(Tensor::Of<double>({spatial}, factors)));
+  } else {
+    if (!w.has(3)) return CannotExpress("neither sizes nor factors");
+    X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> sizes, w.Sizes(w.in(3)));
+    for (int64_t i = 0; of_all && i < 2; ++i) {
+      const Shape* out = w.out_type().shape();
+      const Dim& own = (*w.in(0)->shape())[i];
+      if (own.is_unknown() || !out || (*out)[i] != own) {
+        return CannotExpress("other axes than the spatial ones");
+      }
+    }
+    if (of_all) sizes.erase(sizes.begin(), sizes.begin() + 2);
+    arguments.emplace_back("output_size", std::move(sizes));
+    rest();
+    arguments.emplace_back("scale_factors", nullptr);
+  }
+  return w.Call(StrCat(op, ".vec"), std::move(arguments));
+}
+
+absl::StatusOr<Value*> WriteGridSample(TorchWriter& w) {
+  const std::string &mode = w.String("mode"), &padding = w.String("padding_mode");
+  const int64_t how = mode == "linear" ? 0 : mode == "nearest" ? 1 : 2;
+  const int64_t beyond = padding == "zeros" ? 0 : padding == "border" ? 1 : 2;
+  // PyTorch keeps each of the four pixels inside, the IR the place.
+  if (how == 2 && beyond == 1) return CannotExpress("cubic samples with a border");
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank > 5 || (rank == 5 && how == 2)) return CannotExpress("samples of rank ", rank);
+  return w.Call("aten::grid_sampler.default", {{"input", w.in(0)},
+                                               {"grid", w.Cast(w.in(1), w.dtype())},
+                                               {"interpolation_mode", how},
+                                               {"padding_mode", beyond},
+                                               {"align_corners", w.Int("align_corners") != 0}});
+}
+
+absl::StatusOr<Value*> WriteAffineGrid(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> size, w.Sizes(w.in(1)));
+  return w.Call("aten::affine_grid_generator.default",
+                {{"theta", w.in(0)},
+                 {"size", std::move(size)},
+                 {"align_corners", w.Int("align_corners") != 0}});
+}
+
 }  // namespace
+
+X2IR_TORCH(resize).To("aten::upsample_bilinear2d.vec", WriteResize);
+X2IR_TORCH(grid_sample).To("aten::grid_sampler.default", WriteGridSample);
+X2IR_TORCH(affine_grid).To("aten::affine_grid_generator.default", WriteAffineGrid);
+
 }  // namespace x2ir

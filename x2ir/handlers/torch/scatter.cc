@@ -1,11 +1,12 @@
 // Elements and slices taken from, or put at, positions along an axis.
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/torch/indexing.h"
 #include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -24,10 +25,12 @@ struct Slices {
   Value *self, *data, *index;
   int64_t axis;
 };
+
 Slices ReadSlices(TorchCall& c) {
   Value* self = c.Tensor("self");
   return {self, AtLeast1d({c, self}), AtLeast1d(c.Tensor("index")), c.Axis("dim", self)};
 }
+
 // A source of rank 0 is one element.
 Value* Source(TorchCall& c, DType t) { return AtLeast1d(c.Cast(c.Tensor("source"), t)); }
 
@@ -207,5 +210,34 @@ X2IR_TORCH(scatter_elements)
     .From("aten::scatter_add.default", [](TorchCall& c) { return ScatterAlong(c, false, "sum"); })
     .From("aten::put.default", PutAt);
 
+absl::StatusOr<Value*> WriteScatterElements(TorchWriter& w) {
+  X2IR_RETURN_IF_ERROR(w.Rank().status());
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const std::string& how = w.String("reduction");
+  TorchArguments arguments = {{"self", w.in(0)},
+                              {"dim", axis},
+                              {"index", FromTheFront(w, w.in(1), w.in(0), axis)},
+                              {"src", w.in(2)}};
+  if (how == "none") return w.Call("aten::scatter.src", std::move(arguments));
+  if (how == "add") return w.Call("aten::scatter_add.default", std::move(arguments));
+  arguments.emplace_back("reduce", how == "mul" ? "prod" : how == "max" ? "amax" : "amin");
+  return w.Call("aten::scatter_reduce.two", std::move(arguments));
+}
+
+absl::StatusOr<Value*> WriteScatterNd(TorchWriter& w) {
+  const std::string& how = w.String("reduction");
+  if (how != "none" && how != "add") return CannotExpress("reduction ", how);
+  X2IR_ASSIGN_OR_RETURN(std::vector<Value*> columns, ColumnsOf(w, w.in(1)));
+  if (columns.empty()) return CannotExpress("tuples of nothing");
+  return w.Call("aten::index_put.default", {{"self", w.in(0)},
+                                            {"indices", std::move(columns)},
+                                            {"values", w.in(2)},
+                                            {"accumulate", how == "add"}});
+}
+
 }  // namespace
+
+X2IR_TORCH(scatter_elements).To("aten::scatter.src", WriteScatterElements);
+X2IR_TORCH(scatter_nd).To("aten::index_put.default", WriteScatterNd);
+
 }  // namespace x2ir

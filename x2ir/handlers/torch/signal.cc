@@ -8,6 +8,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
+#include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -200,6 +201,7 @@ Plan PlainPlan(TorchCall& c, const Expr& x) {
   plan.sizes.resize(plan.axes.size());
   return plan;
 }
+
 Values FftC2c(TorchCall& c) {
   const Expr x = c.Tensor("self");
   const Plan plan = PlainPlan(c, x);
@@ -208,6 +210,7 @@ Values FftC2c(TorchCall& c) {
   if (plan.axes.empty()) return {x.Op("identity")};
   return {ComplexInAndOut(x, plan, forward, roots)};
 }
+
 Values FftR2c(TorchCall& c) {
   const Expr x = c.Tensor("self");
   const Plan plan = PlainPlan(c, x);
@@ -216,6 +219,7 @@ Values FftR2c(TorchCall& c) {
   if (plan.axes.empty()) return c.Fail(Invalid("a transform of no axes"));
   return {RealIn(x, plan, true, onesided, roots)};
 }
+
 Values FftC2r(TorchCall& c) {
   const Expr x = c.Tensor("self");
   Plan plan = PlainPlan(c, x);
@@ -253,6 +257,7 @@ struct Frames {
   std::optional<Expr> window;  // [size]; none: of ones
   bool normalized;
 };
+
 Frames FramesOf(TorchCall& c, DType t) {
   Frames f;
   f.size = c.Int("n_fft");
@@ -396,5 +401,60 @@ X2IR_TORCH(gather)
     .From("aten::fft_fftshift.default", [](TorchCall& c) { return FftShift(c, false); })
     .From("aten::fft_ifftshift.default", [](TorchCall& c) { return FftShift(c, true); });
 
+// Numbers are pairs along the last axis in the IR; complex numbers are between the calls alone.
+absl::StatusOr<Value*> WriteDft(TorchWriter& w) {
+  const Expr x{w, w.in(0)};
+  const DType t = x.dtype();
+  if (t != DType::kFloat32 && t != DType::kFloat64) return CannotExpress("numbers of ", Name(t));
+  const DType complex = t == DType::kFloat32 ? DType::kComplex64 : DType::kComplex128;
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(2, "axis"));
+  int64_t axis = given && !given->empty() ? (*given)[0] : -2;
+  if (axis < 0) axis += rank;
+  const Dim& parts = (*x->shape())[rank - 1];
+  if (!parts.is_static())
+    return CannotExpress("numbers of which it is not known if they are pairs");
+  const bool inverse = w.Int("inverse") != 0, half = w.Int("onesided") != 0;
+  const auto pairs_of = [&](const Shape* shape) {
+    if (!shape) return Type::Tensor(complex);
+    std::vector<Dim> dims = shape->dims();
+    dims.pop_back();
+    return Type::Tensor(complex, Shape(std::move(dims)));
+  };
+  const auto part = [&](int64_t i) {
+    return w.Op("gather", {x, w.b().Int(i)}, {{"axis", rank - 1}});
+  };
+  Value* numbers = part(0);
+  if (parts.value() == 2) {
+    numbers = w.Call("aten::complex.default", {{"real", numbers}, {"imag", part(1)}},
+                     pairs_of(x->shape()));
+  }
+  TorchArguments arguments = {{"self", numbers}};
+  if (w.has(1)) {
+    arguments.emplace_back("n", w.Scalar(OneElement(w, w.in(1))));
+  } else {
+    arguments.emplace_back("n", nullptr);
+  }
+  arguments.emplace_back("dim", axis);
+  const Type result = pairs_of(w.out_type().shape());
+  if (half && inverse) {
+    const Type real = result.shape() ? Type::Tensor(t, *result.shape()) : Type::Tensor(t);
+    return w.Op("unsqueeze",
+                {w.Call("aten::fft_irfft.default", std::move(arguments), real), w.b().Ints({-1})});
+  }
+  const std::string_view op = half      ? "aten::fft_rfft.default"
+                              : inverse ? "aten::fft_ifft.default"
+                                        : "aten::fft_fft.default";
+  Value* spectrum = w.Call(op, std::move(arguments), result);
+  // Of real numbers it may be marked as the conjugate of what is in memory.
+  if (inverse && parts.value() == 1) {
+    spectrum = w.Call("aten::resolve_conj.default", {{"self", spectrum}}, result);
+  }
+  return w.Call("aten::view_as_real.default", {{"self", spectrum}});
+}
+
 }  // namespace
+
+X2IR_TORCH(dft).To("aten::fft_fft.default", WriteDft);
+
 }  // namespace x2ir

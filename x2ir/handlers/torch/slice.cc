@@ -1,5 +1,8 @@
 // Parts of a tensor: slices, rows, splits, diagonals, windows.
+#include "x2ir/ops/slice.h"
+
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
@@ -7,6 +10,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/strides.h"
+#include "x2ir/handlers/torch/torch.h"
 #include "x2ir/handlers/torch/views.h"
 #include "x2ir/ops/infer.h"
 
@@ -368,5 +372,54 @@ Values AsStrided(TorchCall& c) {
   return true;
 }();
 
+// One axis at a time; PyTorch's steps are positive, and all of an axis backwards is a flip.
+absl::StatusOr<Value*> WriteSlice(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const std::vector<TorchScalar> starts, w.Sizes(w.in(1)));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<TorchScalar> ends, w.Sizes(w.in(2)));
+  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
+  X2IR_ASSIGN_OR_RETURN(const auto by, w.KnownInts(4, "steps"));
+  const size_t n = starts.size();
+  std::vector<int64_t> axes = given.value_or(std::vector<int64_t>());
+  for (size_t i = 0; i < n && !given; ++i) axes.push_back(static_cast<int64_t>(i));
+  const std::vector<int64_t> steps = by.value_or(std::vector<int64_t>(n, 1));
+  if (ends.size() != n || axes.size() != n || steps.size() != n) return Invalid("other counts");
+  std::vector<int64_t> flipped;
+  Value* x = w.in(0);
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    const int64_t* start = std::get_if<int64_t>(&starts[i].value);
+    const int64_t* end = std::get_if<int64_t>(&ends[i].value);
+    const Dim& size = (*x->shape())[axis];
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    if (steps[i] < 0) {
+      const int64_t last = size.is_static() ? size.value() - 1 : kMost;
+      const int64_t before = size.is_static() ? -size.value() - 1 : -kMost;
+      if (steps[i] != -1 || !start || !end || !(*start == -1 || *start >= last) || *end > before) {
+        return CannotExpress("negative steps but of the whole axis backwards");
+      }
+      flipped.push_back(axis);
+      continue;
+    }
+    if (start && end && steps[i] == 1 && *start == 0 &&
+        (*end == kMost || (size.is_static() && *end >= size.value()))) {
+      continue;
+    }
+    // Other axes keep their sizes.
+    Shape shape = *x->shape();
+    const Shape* out = w.out_type().shape();
+    shape[axis] = out && out->rank() == shape.rank() ? (*out)[axis] : Dim();
+    x = w.Call(
+        "aten::slice.Tensor",
+        {{"self", x}, {"dim", axis}, {"start", starts[i]}, {"end", ends[i]}, {"step", steps[i]}},
+        Type::Tensor(x->dtype(), std::move(shape)));
+  }
+  if (flipped.empty()) return x == w.in(0) ? w.Op("identity", {x}) : x;
+  return w.Call("aten::flip.default", {{"self", x}, {"dims", std::move(flipped)}});
+}
+
 }  // namespace
+
+X2IR_TORCH(slice).To("aten::slice.Tensor", WriteSlice);
+
 }  // namespace x2ir

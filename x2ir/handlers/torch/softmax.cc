@@ -1,4 +1,5 @@
 // softmax and log_softmax.
+
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/torch/torch.h"
 
@@ -24,5 +25,20 @@ X2IR_TORCH(log_softmax)
     .From({"aten::log_softmax.int", "aten::_log_softmax.default", "aten::special_log_softmax.int"},
           [](TorchCall& c) { return AlongAxisCall(c, "log_softmax"); });
 
+absl::StatusOr<Value*> WriteHardmax(TorchWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  if (w.shape() && (*w.shape())[axis] == Dim(0)) return CannotExpress("the largest of nothing");
+  Value* x = w.in(0);
+  Value* first = w.Op("arg_max", {x}, {{"axis", axis}, {"keepdims", 1}});
+  Value* zeros = w.Call("aten::zeros_like.default", {{"self", x}}, x->type());
+  return w.Call("aten::scatter.value",
+                {{"self", zeros}, {"dim", axis}, {"index", first}, {"value", 1}});
+}
+
 }  // namespace
+
+X2IR_TORCH(softmax).To("aten::softmax.int", {{"axis", "dim"}});
+X2IR_TORCH(log_softmax).To("aten::log_softmax.int", {{"axis", "dim"}});
+X2IR_TORCH(hardmax).To("aten::scatter.value", WriteHardmax);
+
 }  // namespace x2ir

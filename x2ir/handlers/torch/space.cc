@@ -1,10 +1,13 @@
 // Elements in other places: between channels and pixels, windows as columns.
+#include <array>
 #include <utility>
 
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
+#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -15,6 +18,7 @@ struct Images {
   std::vector<Size> batch;
   Size channels, height, width;
 };
+
 Images ReadImages(TorchCall& c) {
   Images images{c.Tensor("self"), {}, {}, {}, {}};
   const int64_t rank = c.Rank(images.x);
@@ -58,6 +62,7 @@ Values PixelShuffle(TorchCall& c) {
   return {Shuffle(c, images, {out, factor, factor, images.height, images.width}, {0, 3, 1, 4, 2},
                   {out, Times(c, images.height, factor), Times(c, images.width, factor)})};
 }
+
 X2IR_TORCH(depth_to_space).From("aten::pixel_shuffle.default", PixelShuffle);
 
 Values PixelUnshuffle(TorchCall& c) {
@@ -70,6 +75,7 @@ Values PixelUnshuffle(TorchCall& c) {
   return {Shuffle(c, images, {images.channels, h, factor, w, factor}, {0, 2, 4, 1, 3},
                   {Times(c, images.channels, r * r), h, w})};
 }
+
 X2IR_TORCH(space_to_depth).From("aten::pixel_unshuffle.default", PixelUnshuffle);
 
 // Channels of g groups dealt out: one of each group after the other.
@@ -85,6 +91,7 @@ Values ChannelShuffle(TorchCall& c) {
   std::swap(perm[1], perm[2]);
   return {ReshapeTo(Transpose(ReshapeTo({c, x}, apart), perm), dims)};
 }
+
 X2IR_TORCH(transpose).From({"aten::channel_shuffle.default",
                             "aten::native_channel_shuffle.default"},
                            ChannelShuffle);
@@ -107,6 +114,7 @@ Values Im2Col(TorchCall& c) {
   Value* y = ReshapeTo({c, patches}, {d[0], Times(c, d[1], d[2]), Times(c, d[3], d[4])});
   return {DropBatch({c, y}, batched)};
 }
+
 X2IR_TORCH(slice).From("aten::im2col.default", Im2Col);
 
 Values Col2Im(TorchCall& c) {
@@ -119,7 +127,47 @@ Values Col2Im(TorchCall& c) {
                    {"strides", c.IntsOf("stride", 2, {1})}});
   return {DropBatch({c, y}, batched)};
 }
+
 X2IR_TORCH(col2im).From("aten::col2im.default", Col2Im);
 
+// The sizes behind the batch, which may be unknown.
+absl::StatusOr<std::array<int64_t, 3>> ImageSizes(TorchWriter& w) {
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  const Shape* shape = w.in(0)->shape();
+  std::array<int64_t, 3> sizes;
+  for (int64_t i = 0; i < 3; ++i) {
+    if (!shape || shape->rank() != 4 || !(*shape)[i + 1].is_static() ||
+        (*shape)[i + 1].value() < 1) {
+      return CannotExpress("an image of unknown size");
+    }
+    sizes[static_cast<size_t>(i)] = (*shape)[i + 1].value();
+  }
+  return sizes;
+}
+
+absl::StatusOr<Value*> WriteDepthToSpace(TorchWriter& w) {
+  const int64_t b = w.Int("blocksize");
+  if (w.String("layout") != "channels_first") return CannotExpress("channels last");
+  if (w.String("mode") == "CRD") {
+    return w.Call("aten::pixel_shuffle.default", {{"self", w.in(0)}, {"upscale_factor", b}});
+  }
+  X2IR_ASSIGN_OR_RETURN(const auto size, ImageSizes(w));
+  const int64_t c = size[0] / (b * b);
+  Value* parts = w.Reshape(w.in(0), {-1, b, b, c, size[1], size[2]});
+  return w.Reshape(w.Transpose(parts, {0, 3, 4, 1, 5, 2}), {-1, c, size[1] * b, size[2] * b});
+}
+
+absl::StatusOr<Value*> WriteSpaceToDepth(TorchWriter& w) {
+  const int64_t b = w.Int("blocksize");
+  X2IR_ASSIGN_OR_RETURN(const auto size, ImageSizes(w));
+  Value* parts = w.Reshape(w.in(0), {-1, size[0], size[1] / b, b, size[2] / b, b});
+  return w.Reshape(w.Transpose(parts, {0, 3, 5, 1, 2, 4}),
+                   {-1, size[0] * b * b, size[1] / b, size[2] / b});
+}
+
 }  // namespace
+
+X2IR_TORCH(depth_to_space).To("aten::pixel_shuffle.default", WriteDepthToSpace);
+X2IR_TORCH(space_to_depth).To("aten::reshape.default", WriteSpaceToDepth);
+
 }  // namespace x2ir

@@ -1,8 +1,12 @@
 // Operators on elements that are one IR op, or nearly: rows of tables.
 #include <cmath>
 
+#include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
+#include "x2ir/handlers/torch/layers.h"
 #include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -41,6 +45,7 @@ constexpr ElementwiseRow kLogical[] = {
 struct BitwiseRow {
   std::string_view op, ints, bools;
 };
+
 constexpr BitwiseRow kBitwise[] = {
     {"aten::bitwise_and", "bitwise_and", "and"}, {"aten::bitwise_or", "bitwise_or", "or"},
     {"aten::bitwise_xor", "bitwise_xor", "xor"}, {"aten::__and__", "bitwise_and", "and"},
@@ -188,18 +193,14 @@ X2IR_TORCH(cos).Is("aten::cos.default");
 X2IR_TORCH(cosh).Is("aten::cosh.default");
 X2IR_TORCH(erf).From("aten::erf.default").From("aten::special_erf.default");
 X2IR_TORCH(exp).Is("aten::exp.default");
-X2IR_TORCH(hard_swish).Is("aten::hardswish.default");
 X2IR_TORCH(log).Is("aten::log.default");
-X2IR_TORCH(mish).Is("aten::mish.default");
 X2IR_TORCH(neg).Is("aten::neg.default");
 X2IR_TORCH(reciprocal).Is("aten::reciprocal.default");
-X2IR_TORCH(sigmoid).Is("aten::sigmoid.default").From("aten::special_expit.default");
 X2IR_TORCH(sin).Is("aten::sin.default");
 X2IR_TORCH(sinh).Is("aten::sinh.default");
 X2IR_TORCH(sqrt).Is("aten::sqrt.default");
 X2IR_TORCH(tan).Is("aten::tan.default");
 X2IR_TORCH(tanh).Is("aten::tanh.default");
-
 X2IR_TORCH(sign).From({"aten::sign.default", "aten::sgn.default"}, SignCall);
 X2IR_TORCH(floor)
     .From({"aten::trunc.default", "aten::fix.default"}, Trunc)
@@ -209,9 +210,11 @@ X2IR_TORCH(mul).From("aten::square.default", SquareCall);
 X2IR_TORCH(log)
     .From("aten::log2.default", [](TorchCall& c) { return LogCall(c, 2); })
     .From("aten::log10.default", [](TorchCall& c) { return LogCall(c, 10); });
+
 [[maybe_unused]] const TorchSpec kNot = TorchSpec("not").From(
     "aten::logical_not.default",
     [](TorchCall& c) -> Values { return {c.Op("not", {c.Operand("self", DType::kBool)})}; });
+
 X2IR_TORCH(bitwise_not).From("aten::bitwise_not.default", BitwiseNot);
 X2IR_TORCH(is_nan).From("aten::isnan.default", [](TorchCall& c) {
   return OfFloats(
@@ -223,5 +226,48 @@ X2IR_TORCH(is_inf)
     .From("aten::isneginf.default", IsInf(1, 0))
     .From("aten::isfinite.default", IsFinite);
 
+Values Same(TorchCall& c) {
+  c.Ignore({"memory_format"});
+  return {c.Op("identity", {c.Tensor("self")})};
+}
+
+// PyTorch's is a float of integers, too.
+absl::StatusOr<Value*> WriteErf(TorchWriter& w) {
+  if (!IsFloating(w.dtype())) return CannotExpress("the error function of integers");
+  return w.Call("aten::erf.default", {{"self", w.in(0)}});
+}
+
+absl::StatusOr<Value*> WriteIsInf(TorchWriter& w) {
+  const bool negative = w.Int("detect_negative") != 0, positive = w.Int("detect_positive") != 0;
+  if (!negative && !positive) return CannotExpress("a test for neither infinity");
+  return w.Call(negative && positive ? "aten::isinf.default"
+                : positive           ? "aten::isposinf.default"
+                                     : "aten::isneginf.default",
+                {{"self", w.in(0)}});
+}
+
 }  // namespace
+
+X2IR_TORCH(identity).From({"aten::clone.default", "aten::contiguous.default",
+                           "aten::detach.default", "aten::detach_.default",
+                           "aten::detach_copy.default", "aten::alias.default",
+                           "aten::alias_copy.default", "aten::lift.default",
+                           "aten::lift_fresh.default", "aten::lift_fresh_copy.default",
+                           "aten::resolve_conj.default", "aten::resolve_neg.default",
+                           "aten::positive.default", "aten::pin_memory.default"},
+                          [](TorchCall& c) {
+                            c.Ignore({"device"});
+                            return Same(c);
+                          });
+X2IR_TORCH(floor).To("aten::floor.default");
+X2IR_TORCH(ceil).To("aten::ceil.default");
+X2IR_TORCH(round).To("aten::round.default");
+X2IR_TORCH(sign).To("aten::sign.default");
+X2IR_TORCH(is_nan).To("aten::isnan.default");
+X2IR_TORCH(bitwise_not).To("aten::bitwise_not.default");
+X2IR_TORCH(erf).To("aten::erf.default", WriteErf);
+X2IR_TORCH(is_inf).To("aten::isinf.default", WriteIsInf);
+
+X2IR_TORCH(not ).To("aten::logical_not.default");
+
 }  // namespace x2ir

@@ -57,11 +57,6 @@ Expr ReshapeAsDeclared(const Expr& x, const std::vector<Size>& sizes, const Shap
 
 namespace {
 
-Values Same(TorchCall& c) {
-  c.Ignore({"memory_format"});
-  return {c.Op("identity", {c.Tensor("self")})};
-}
-
 Values View(TorchCall& c, std::string_view name) {
   Value* x = c.Tensor("self");
   return {ReshapeAsDeclared({c, x}, c.Sizes(name), c.out_shape())};
@@ -137,8 +132,6 @@ Values Unflatten(TorchCall& c) {
   return {ReshapeAsDeclared({c, x}, sizes, c.out_shape())};
 }
 
-// --- Axes of size 1 -------------------------------------------------------------------------
-
 Values UnsqueezeCall(TorchCall& c) {
   Value* x = c.Tensor("self");
   return {Unsqueeze({c, x}, {c.NormalAxis(c.Int("dim"), c.Rank(x) + 1)})};
@@ -166,10 +159,12 @@ Values SqueezeAxes(TorchCall& c, Value* x, const std::vector<int64_t>& axes) {
   std::sort(ones.begin(), ones.end());
   return {ones.empty() ? c.Op("identity", {x}) : Squeeze({c, x}, ones)};
 }
+
 Values SqueezeCall(TorchCall& c) {
   Value* x = c.Tensor("self");
   return SqueezeAxes(c, x, AllAxes({c, x}));
 }
+
 Values SqueezeDims(TorchCall& c) {
   Value* x = c.Tensor("self");
   std::vector<int64_t> axes;
@@ -186,13 +181,12 @@ Value* AtLeast(TorchCall& c, Value* x, int64_t rank) {
   if (own == 2) return Unsqueeze({c, x}, {2});
   return Unsqueeze({c, x}, rank == 2 ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 2});
 }
+
 Values AtLeastAll(TorchCall& c, int64_t rank) {
   Values results;
   for (Value* x : c.Tensors("tensors")) results.push_back(AtLeast(c, x, rank));
   return results;
 }
-
-// --- Order of axes --------------------------------------------------------------------------
 
 Values Swap(TorchCall& c, std::string_view a, std::string_view b) {
   Value* x = c.Tensor("self");
@@ -248,11 +242,10 @@ Values Transposed(TorchCall& c, bool all, bool conjugate) {
   }
   return {Transpose({c, x}, std::move(perm))};
 }
+
 TorchHandler TransposedBy(bool all, bool conjugate) {
   return [=](TorchCall& c) { return Transposed(c, all, conjugate); };
 }
-
-// --- Broadcasting ---------------------------------------------------------------------------
 
 // -1 keeps a size. A size of 1 that is asked for is no more than that, so shapes are the result's.
 Values ExpandCall(TorchCall& c) {
@@ -269,6 +262,7 @@ Values ExpandCall(TorchCall& c) {
   }
   return {Expand({c, x}, Vector(c, sizes))};
 }
+
 Values ExpandAs(TorchCall& c) {
   Value* x = c.Tensor("self");
   return {Expand({c, x}, Vector(c, AllSizes(c.Tensor("other"))))};
@@ -292,20 +286,6 @@ Values BroadcastTensors(TorchCall& c) {
   }
   return results;
 }
-
-// --- Rows -----------------------------------------------------------------------------------
-
-X2IR_TORCH(identity).From({"aten::clone.default", "aten::contiguous.default",
-                           "aten::detach.default", "aten::detach_.default",
-                           "aten::detach_copy.default", "aten::alias.default",
-                           "aten::alias_copy.default", "aten::lift.default",
-                           "aten::lift_fresh.default", "aten::lift_fresh_copy.default",
-                           "aten::resolve_conj.default", "aten::resolve_neg.default",
-                           "aten::positive.default", "aten::pin_memory.default"},
-                          [](TorchCall& c) {
-                            c.Ignore({"device"});
-                            return Same(c);
-                          });
 
 [[maybe_unused]] const bool kViewRows = [] {
   const auto view = [](std::string_view name) {
@@ -364,4 +344,5 @@ X2IR_TORCH(identity).From({"aten::clone.default", "aten::contiguous.default",
 }();
 
 }  // namespace
+
 }  // namespace x2ir

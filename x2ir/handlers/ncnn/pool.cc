@@ -1,0 +1,94 @@
+// ncnn: pools.
+
+#include "x2ir/builder/layers/dense.h"
+#include "x2ir/handlers/ncnn/ncnn.h"
+#include "x2ir/handlers/ncnn/windows.h"
+#include "x2ir/handlers/nnvm/layers.h"
+
+namespace x2ir {
+namespace {
+
+template <size_t kSpatial>
+absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
+  const Expr x = a.in(0);
+  const int64_t kind = a.Int(0, 0), mode = a.Int(5, 0);
+  const bool global = a.Flag(4, false), count = a.Flag(6, false), adaptive = a.Flag(7, false);
+  const bool mean = kind == 1;
+  if (kind != 0 && kind != 1) return Unimplemented("pools of kind ", kind);
+  // Of width, then 10 more for each other axis; ends are numbered on their own.
+  const auto ids = [](int64_t first) {
+    return CountedFrom(first, static_cast<int64_t>(kSpatial), 10);
+  };
+  WindowPool pool{.window = {}, .kind = mean ? PoolKind::kAverage : PoolKind::kMax};
+  Window& w = pool.window;
+  w.kernel = Turned(Each(a, ids(1), 0));
+  w.strides = Turned(Each(a, ids(2), 1));
+  w.pads = PadsOf(a, ids(3), {14, 15, 16});
+  const std::vector<int64_t> out = Each(a, ids(8), 0);
+  if (a.RankOf() != static_cast<int64_t>(kSpatial) + 2) {
+    return Invalid("a pool of an operand of ", a.RankOf() - 1, " axes");
+  }
+  if (global) {
+    // A list of channels is left.
+    return Reduce(x, mean ? "reduce_mean" : "reduce_max",
+                  CountedFrom(2, static_cast<int64_t>(kSpatial)))
+        .value();
+  }
+  if (adaptive) {
+    const auto sizes = KnownSizes(x, 2, 2 + static_cast<int64_t>(kSpatial));
+    const std::vector<int64_t> wanted = Turned(out);
+    a.Require(sizes.has_value(), "a pool to a size from an unknown one");
+    for (size_t i = 0; i < kSpatial; ++i) {
+      const int64_t to = wanted[i] == -233 ? (*sizes)[i] : wanted[i];
+      a.Require(to > 0 && (*sizes)[i] % to == 0, "windows of several sizes");
+      w.kernel[i] = (*sizes)[i] / to;
+    }
+    w.strides = w.kernel;
+    w.pads.clear();
+    return MakePool(x, pool).value();
+  }
+  pool.count_include_pad = count;
+  if (mode == 2 || mode == 3) {
+    w.auto_pad = mode == 2 ? AutoPad::kSameUpper : AutoPad::kSameLower;
+    w.pads.clear();
+    return MakePool(x, pool).value();
+  }
+  if (mode != 0 && mode != 1) return Unimplemented("pad_mode ", mode);
+  w.ceil_mode = mode == 0;
+  CheckPool(a, x, w);
+  // No window is dropped here, but one that sees nothing of the image means nothing either; a mean
+  // counts all of what was added, or none.
+  bool inside = true, beyond = false;
+  for (size_t i = 0; i < kSpatial; ++i) {
+    const Dim dim = DimAt(x, w.axis(i));
+    inside = inside && LastBeginsInside(w, i, dim);
+    beyond = beyond || (dim.is_static() ? LastOf(w, i, dim.value(), false).beyond > w.pad_end(i)
+                                        : w.strides[i] > 1);
+  }
+  a.Require(!w.ceil_mode || inside, "a pool whose last window stands behind the image");
+  a.Require(!mean || !count || !w.ceil_mode || !beyond, "a mean that counts what rounding up adds");
+  return PoolByEnds(a, x, pool).value();
+}
+
+// Means of the planes, and how far numbers are from them.
+Value* StatisticsPooling(NcnnArgs& a) {
+  const bool deviation = a.Flag(0, false);
+  // Blobs of one or two axes have one plane.
+  const Expr x = a.RankOf() < 4 ? Unsqueeze(FlattenedRows(a.in(0)), {1}) : a.in(0);
+  const std::vector<int64_t> axes = CountedFrom(2, x.rank() - 2);
+  const Expr mean = Reduce(x, "reduce_mean", axes, true);
+  const auto flat = [&](const Expr& y) { return Squeeze(y, axes); };
+  if (!deviation) return flat(mean);
+  return Concat(a, {flat(mean), flat(Sqrt(Reduce(Square(x - mean), "reduce_mean", axes, true)))},
+                1);
+}
+
+}  // namespace
+
+X2IR_NCNN(max_pool)
+    .From("Pooling", PoolLayer<2>)
+    .From("Pooling1D", PoolLayer<1>)
+    .From("Pooling3D", PoolLayer<3>);
+X2IR_NCNN(average_pool).From("StatisticsPooling", StatisticsPooling);
+
+}  // namespace x2ir

@@ -1,0 +1,9 @@
+// ONNX: ops that sample, cut and put together images.
+
+#include "x2ir/core/spec.h"
+
+namespace x2ir {
+
+X2IR_ONNX(image_decoder).Is("ImageDecoder", Since(20));
+
+}  // namespace x2ir
