@@ -1,4 +1,4 @@
-# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators, of Core ML's
+# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators, of protobuf
 # messages and of TFLite's schema, made from facts/ by small programs of our own.
 
 set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
@@ -29,28 +29,33 @@ x2ir_schema_table(onnx onnx-schemas.json onnx-versions.txt)
 x2ir_schema_table(torch torch-ops.json)
 x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)
-x2ir_schema_table(coreml coreml-proto-fields.json)
 
-# Tables of protobuf messages. x2ir_proto_table(framework facts...) makes
-# x2ir_<framework>_messages.inc.
+# Protobuf messages. x2ir_proto_table(framework facts...) makes their tables,
+# x2ir_<framework>_messages.inc, and the numbers of their fields, x2ir_<framework>_fields.inc.
 add_executable(x2ir_gen_proto_tables tools/gen_proto_tables.cc)
 target_link_libraries(x2ir_gen_proto_tables PRIVATE nlohmann_json::nlohmann_json)
 set_target_properties(x2ir_gen_proto_tables PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
 function(x2ir_proto_table framework)
-  set(output ${X2IR_GENERATED_DIR}/x2ir_${framework}_messages.inc)
+  set(outputs ${X2IR_GENERATED_DIR}/x2ir_${framework}_messages.inc
+    ${X2IR_GENERATED_DIR}/x2ir_${framework}_fields.inc)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/facts/ OUTPUT_VARIABLE facts)
   add_custom_command(
-    OUTPUT ${output}
-    COMMAND x2ir_gen_proto_tables ${facts} ${output}
+    OUTPUT ${outputs}
+    COMMAND x2ir_gen_proto_tables ${facts} ${outputs}
     DEPENDS x2ir_gen_proto_tables ${facts}
     COMMENT "Generating the messages of ${framework}"
     VERBATIM)
-  set(X2IR_SCHEMA_DATA ${X2IR_SCHEMA_DATA} ${output} PARENT_SCOPE)
+  set(X2IR_SCHEMA_DATA ${X2IR_SCHEMA_DATA} ${outputs} PARENT_SCOPE)
 endfunction()
 
 x2ir_proto_table(caffe caffe-proto-fields.json caffe-branches-proto-fields.json)
+x2ir_proto_table(caffe2 caffe2-proto-fields.json)
+x2ir_proto_table(coreml coreml-proto-fields.json)
+x2ir_proto_table(oneflow oneflow-proto-fields.json)
 x2ir_proto_table(onnx onnx-proto-fields.json)
+x2ir_proto_table(paddle paddle-proto-fields.json)
+x2ir_proto_table(tensorflow tensorflow-proto-fields.json)
 
 # TFLite's schema in FlatBuffers' language, the header that flatc makes of it, and a table of options.
 add_executable(x2ir_gen_tflite_schema tools/gen_tflite_schema.cc)

@@ -12,7 +12,7 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/formats/coreml/coreml.h"
-#include "x2ir/formats/coreml/fields.h"
+#include "x2ir/formats/coreml/decode.h"
 #include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/formats/oneflow/schema.h"
 #include "x2ir/formats/tflite/schema.h"
@@ -283,13 +283,11 @@ TEST(Golden, CoremlOps) {
   }
   StrAppend(&text, "\n", known, " of ", coreml::AllMilOps().size(), " operations are read.\n");
   // What a message says a file may hold from a number on.
-  const auto table = [&](std::string_view title, std::string_view message, std::string_view domain,
-                         uint32_t from) {
+  const auto table = [&](std::string_view title, const ProtoMessage& message,
+                         std::string_view domain, uint32_t from) {
     StrAppend(&text, "\n## ", title, "\n\n| ", title, " | read as (mostly) |\n|---|---|\n");
-    const coreml::MessageSpec* spec = coreml::FindMessage(message);
-    ASSERT_NE(spec, nullptr);
     int64_t all = 0, some = 0;
-    for (const coreml::FieldSpec& field : spec->fields) {
+    for (const ProtoField& field : message.fields) {
       if (field.number < from) continue;
       const std::string ir = Listed(read[StrCat(domain, field.name)]);
       ++all;
@@ -298,8 +296,8 @@ TEST(Golden, CoremlOps) {
     }
     StrAppend(&text, "\n", some, " of ", all, " are read.\n");
   };
-  table("Layers", "NeuralNetworkLayer", "nn::", 100);
-  table("Models", "Model", "model::", 200);
+  table("Layers", coreml::NeuralNetworkLayerMessage(), "nn::", 100);
+  table("Models", coreml::ModelMessage(), "model::", 200);
   ExpectGolden("docs/coreml_ops.md", text);
 }
 

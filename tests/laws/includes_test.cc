@@ -100,7 +100,7 @@ std::string Violation(const std::string& path, const std::string& include, bool 
     // A path relative to the file would go round the law.
     const bool elsewhere = !quoted || StartsWith(include, "absl/") ||
                            include.ends_with("_schema_data.inc") ||
-                           include.ends_with("_messages.inc");
+                           include.ends_with("_messages.inc") || include.ends_with("_fields.inc");
     return elsewhere ? "" : "own headers are spelled from the repository's root: x2ir/...";
   }
   const std::string entered = RoomOf(include);

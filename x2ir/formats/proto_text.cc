@@ -421,6 +421,11 @@ const ProtoField* FindProtoField(const ProtoMessage& message, std::string_view n
   return found == message.fields.end() ? nullptr : found;
 }
 
+const ProtoField* FindProtoField(const ProtoMessage& message, uint32_t number) {
+  const auto* found = std::ranges::find(message.fields, number, &ProtoField::number);
+  return found == message.fields.end() ? nullptr : found;
+}
+
 std::string ProtoFieldProblem(const ProtoMessage& message, const ProtoField* field,
                               std::string_view name, ProtoSeen* seen) {
   if (!field) return StrCat(message.name, " has no field '", name.substr(0, 100), "'");
@@ -440,8 +445,8 @@ std::string ProtoFieldProblem(const ProtoMessage& message, const ProtoField* fie
 
 absl::StatusOr<const ProtoField*> KnownProtoField(const ProtoMessage& message, uint32_t number,
                                                   ProtoSeen* seen) {
-  const auto* field = std::ranges::find(message.fields, number, &ProtoField::number);
-  if (field == message.fields.end()) {
+  const ProtoField* field = FindProtoField(message, number);
+  if (!field) {
     return CannotExpress("text has no name for field ", number, " of ", message.name,
                          ", which is unknown; a binary file can hold it");
   }

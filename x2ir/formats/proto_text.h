@@ -106,8 +106,9 @@ absl::Status WireToProtoJson(std::string_view wire, const ProtoMessage& message,
 std::string_view FirstProtoTextName(std::string_view head);
 std::string_view FirstJsonKey(std::string_view head);
 
-// The field called so, or null; of JSON also by its lowerCamelCase name.
+// The field called so, or of that number, or null; of JSON also by its lowerCamelCase name.
 const ProtoField* FindProtoField(const ProtoMessage& message, std::string_view name);
+const ProtoField* FindProtoField(const ProtoMessage& message, uint32_t number);
 const ProtoField* FindProtoJsonField(const ProtoMessage& message, std::string_view name);
 
 }  // namespace x2ir

@@ -8,6 +8,8 @@
 namespace x2ir::caffe {
 namespace {
 
+#include "x2ir_caffe_fields.inc"
+
 constexpr int kMaxAxes = 32;  // as Caffe has it
 
 class NetReader {
@@ -21,18 +23,20 @@ class NetReader {
     bool old = false;
     while (in.Next()) {
       switch (in.field()) {
-        case 1: net.name = in.Bytes(); break;
-        case 3: net.inputs.push_back(in.String()); break;
-        case 8: {
+        case net_parameter_field::kName: net.name = in.Bytes(); break;
+        case net_parameter_field::kInput: net.inputs.push_back(in.String()); break;
+        case net_parameter_field::kInputShape: {
           X2IR_ASSIGN_OR_RETURN(net.input_shapes.emplace_back(), ReadShape(in.Bytes()));
           break;
         }
-        case 4: in.AppendInts(&net.input_dims); break;
-        case 6: X2IR_RETURN_IF_ERROR(ReadState(in.Bytes(), &net.state)); break;
-        case 100:
+        case net_parameter_field::kInputDim: in.AppendInts(&net.input_dims); break;
+        case net_parameter_field::kState:
+          X2IR_RETURN_IF_ERROR(ReadState(in.Bytes(), &net.state));
+          break;
+        case net_parameter_field::kLayer:
           X2IR_RETURN_IF_ERROR(ReadLayer(in.Bytes(), LayerMessage(), &net.layers.emplace_back()));
           break;
-        case 2:
+        case net_parameter_field::kLayers:
           old = true;
           X2IR_RETURN_IF_ERROR(ReadLayer(in.Bytes(), V1LayerMessage(), &net.layers.emplace_back()));
           break;
@@ -54,20 +58,20 @@ class NetReader {
     WireReader in = Fields(bytes);
     while (in.Next()) {
       switch (in.field()) {
-        case 1:
-        case 2:
-        case 3:
-        case 4:
-          legacy[in.field() - 1] = static_cast<int32_t>(in.Int());
+        case blob_proto_field::kNum:
+        case blob_proto_field::kChannels:
+        case blob_proto_field::kHeight:
+        case blob_proto_field::kWidth:
+          legacy[in.field() - blob_proto_field::kNum] = static_cast<int32_t>(in.Int());
           has_legacy = true;
           break;
-        case 7: {
+        case blob_proto_field::kShape: {
           X2IR_ASSIGN_OR_RETURN(dims, ReadShape(in.Bytes()));
           has_shape = true;
           break;
         }
-        case 8: in.AppendDoubles(&doubles); break;
-        case 5:
+        case blob_proto_field::kDoubleData: in.AppendDoubles(&doubles); break;
+        case blob_proto_field::kData:
           if (!floats.empty()) return Unimplemented("weights in several pieces");
           if (file_ && in.type() == WireType::kBytes && copied.empty()) {
             floats = in.Bytes();
@@ -109,7 +113,7 @@ class NetReader {
     std::vector<int64_t> dims;
     WireReader in = Fields(bytes);
     while (in.Next()) {
-      if (in.field() == 1) in.AppendInts(&dims);
+      if (in.field() == blob_shape_field::kDim) in.AppendInts(&dims);
     }
     X2IR_RETURN_IF_ERROR(in.status());
     if (dims.size() > kMaxAxes) return Invalid("a shape of ", dims.size(), " axes");
@@ -123,8 +127,8 @@ class NetReader {
     WireReader in = Fields(bytes);
     while (in.Next()) {
       // A definition's own phase is what it was trained in; here it is used.
-      if (in.field() == 2) state->level = static_cast<int32_t>(in.Int());
-      if (in.field() == 3) state->stages.push_back(in.String());
+      if (in.field() == net_state_field::kLevel) state->level = static_cast<int32_t>(in.Int());
+      if (in.field() == net_state_field::kStage) state->stages.push_back(in.String());
     }
     return in.status();
   }
@@ -134,11 +138,15 @@ class NetReader {
     WireReader in = Fields(bytes);
     while (in.Next()) {
       switch (in.field()) {
-        case 1: rule.phase = in.Int(); break;
-        case 2: rule.min_level = static_cast<int32_t>(in.Int()); break;
-        case 3: rule.max_level = static_cast<int32_t>(in.Int()); break;
-        case 4: rule.stages.push_back(in.String()); break;
-        case 5: rule.not_stages.push_back(in.String()); break;
+        case net_state_rule_field::kPhase: rule.phase = in.Int(); break;
+        case net_state_rule_field::kMinLevel:
+          rule.min_level = static_cast<int32_t>(in.Int());
+          break;
+        case net_state_rule_field::kMaxLevel:
+          rule.max_level = static_cast<int32_t>(in.Int());
+          break;
+        case net_state_rule_field::kStage: rule.stages.push_back(in.String()); break;
+        case net_state_rule_field::kNotStage: rule.not_stages.push_back(in.String()); break;
         default: break;
       }
     }
@@ -149,8 +157,8 @@ class NetReader {
   absl::Status ReadLayer(std::string_view bytes, const ProtoMessage& message, LayerDesc* layer) {
     WireReader in = Fields(bytes);
     while (in.Next()) {
-      const auto* field = std::ranges::find(message.fields, in.field(), &ProtoField::number);
-      if (field == message.fields.end()) continue;
+      const ProtoField* field = FindProtoField(message, in.field());
+      if (!field) continue;
       const std::string_view name = field->name;
       if (name == "name") {
         layer->name = in.Bytes();
@@ -190,13 +198,13 @@ class NetReader {
     X2IR_RETURN_IF_ERROR(ReadParams(bytes, V0LayerMessage(), "", &v0));
     WireReader in = Fields(bytes);
     while (in.Next()) {
-      if (in.field() == 1) layer->name = in.Bytes();
-      if (in.field() == 2) {
+      if (in.field() == v0_layer_parameter_field::kName) layer->name = in.Bytes();
+      if (in.field() == v0_layer_parameter_field::kType) {
         const std::string_view word = in.Bytes();
         layer->type = TypeOfV0(word);
         if (layer->type.empty()) layer->type = word;
       }
-      if (in.field() == 50) {
+      if (in.field() == v0_layer_parameter_field::kBlobs) {
         X2IR_ASSIGN_OR_RETURN(layer->blobs.emplace_back(), ReadBlob(in.Bytes()));
       }
     }
@@ -220,8 +228,8 @@ class NetReader {
     std::vector<std::pair<std::string, Attribute>>& attrs = layer->attrs;
     WireReader in = Fields(bytes);
     while (in.Next()) {
-      const auto* field = std::ranges::find(message.fields, in.field(), &ProtoField::number);
-      if (field == message.fields.end()) continue;
+      const ProtoField* field = FindProtoField(message, in.field());
+      if (!field) continue;
       const std::string name = StrCat(prefix, field->name);
       if (field->kind == ProtoKind::kMessage) {
         if (field->message->name == "FillerParameter" || field->message->name == "BlobProto") {

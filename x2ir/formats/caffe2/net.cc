@@ -14,32 +14,8 @@
 namespace x2ir::caffe2 {
 namespace {
 
-// --- The table of text ---------------------------------------------------------------------------
-
-constexpr ProtoField Many(std::string_view name, uint32_t number, ProtoKind kind,
-                          const ProtoMessage* message = nullptr) {
-  return {name, number, kind, message, nullptr, ProtoRule::kMany};
-}
-extern const ProtoMessage kNetText;
-constexpr ProtoField kArgumentFields[] = {
-    {"name", 1, ProtoKind::kString},       {"f", 2, ProtoKind::kFloat},
-    {"i", 3, ProtoKind::kInt64},           {"s", 4, ProtoKind::kBytes},
-    Many("floats", 5, ProtoKind::kFloat),  Many("ints", 6, ProtoKind::kInt64),
-    Many("strings", 7, ProtoKind::kBytes), {"n", 8, ProtoKind::kMessage, &kNetText}};
-constexpr ProtoMessage kArgumentMessage = {"Argument", kArgumentFields};
-constexpr ProtoField kOperatorFields[] = {Many("input", 1, ProtoKind::kString),
-                                          Many("output", 2, ProtoKind::kString),
-                                          {"name", 3, ProtoKind::kString},
-                                          {"type", 4, ProtoKind::kString},
-                                          Many("arg", 5, ProtoKind::kMessage, &kArgumentMessage),
-                                          {"engine", 7, ProtoKind::kString}};
-constexpr ProtoMessage kOperatorMessage = {"OperatorDef", kOperatorFields};
-constexpr ProtoField kNetFields[] = {{"name", 1, ProtoKind::kString},
-                                     Many("op", 2, ProtoKind::kMessage, &kOperatorMessage),
-                                     {"type", 3, ProtoKind::kString},
-                                     Many("external_input", 7, ProtoKind::kString),
-                                     Many("external_output", 8, ProtoKind::kString)};
-const ProtoMessage kNetText = {"NetDef", kNetFields};
+#include "x2ir_caffe2_fields.inc"
+#include "x2ir_caffe2_messages.inc"
 
 // --- The wire form -------------------------------------------------------------------------------
 
@@ -94,11 +70,11 @@ absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int dept
   WireReader in(bytes, origin.begin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: name = in.Bytes(); break;
-      case 2: value = in.Float(); break;
-      case 3: value = in.Int(); break;
-      case 4: value = in.Bytes(); break;
-      case 5: {
+      case argument_field::kName: name = in.Bytes(); break;
+      case argument_field::kF: value = in.Float(); break;
+      case argument_field::kI: value = in.Int(); break;
+      case argument_field::kS: value = in.Bytes(); break;
+      case argument_field::kFloats: {
         const auto run = name == "values" && !value && floats.empty() ? in.TakeFloatRun(kManyFloats)
                                                                       : std::nullopt;
         if (run) {
@@ -108,9 +84,9 @@ absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int dept
         }
         break;
       }
-      case 6: in.AppendInts(&ints); break;
-      case 7: strings.push_back(in.String()); break;
-      case 8: {
+      case argument_field::kInts: in.AppendInts(&ints); break;
+      case argument_field::kStrings: strings.push_back(in.String()); break;
+      case argument_field::kN: {
         X2IR_ASSIGN_OR_RETURN(net, ReadNetAt(in.Bytes(), origin, depth + 1));
         break;
       }
@@ -121,7 +97,7 @@ absl::Status ReadArgument(std::string_view bytes, const Origin& origin, int dept
   const auto* text = value && name == "step_net" ? value->get<std::string>() : nullptr;
   if (text && !text->empty()) {  // as older nets have it
     X2IR_ASSIGN_OR_RETURN(const std::string wire,
-                          ProtoTextToWire(*text, kNetText, ProtoUnknown::kSkipped));
+                          ProtoTextToWire(*text, kNetDef, ProtoUnknown::kSkipped));
     X2IR_ASSIGN_OR_RETURN(net, ReadNetAt(wire, {wire.data(), nullptr}, depth + 1));
   }
   if (name == "backward_step_net") return absl::OkStatus();  // of training
@@ -148,11 +124,13 @@ absl::Status ReadOperator(std::string_view bytes, const Origin& origin, int dept
   WireReader in(bytes, origin.begin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: op->inputs.push_back(in.String()); break;
-      case 2: op->outputs.push_back(in.String()); break;
-      case 3: op->name = in.Bytes(); break;
-      case 4: op->type = in.Bytes(); break;
-      case 5: X2IR_RETURN_IF_ERROR(ReadArgument(in.Bytes(), origin, depth, op)); break;
+      case operator_def_field::kInput: op->inputs.push_back(in.String()); break;
+      case operator_def_field::kOutput: op->outputs.push_back(in.String()); break;
+      case operator_def_field::kName: op->name = in.Bytes(); break;
+      case operator_def_field::kType: op->type = in.Bytes(); break;
+      case operator_def_field::kArg:
+        X2IR_RETURN_IF_ERROR(ReadArgument(in.Bytes(), origin, depth, op));
+        break;
       default: break;
     }
   }
@@ -165,15 +143,15 @@ absl::StatusOr<NetDesc> ReadNetAt(std::string_view bytes, const Origin& origin, 
   WireReader in(bytes, origin.begin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: net.name = in.Bytes(); break;
-      case 2: {
+      case net_def_field::kName: net.name = in.Bytes(); break;
+      case net_def_field::kOp: {
         const std::string_view op = in.Bytes();
         X2IR_RETURN_IF_ERROR(ReadOperator(op, origin, depth, &net.ops.emplace_back()));
         Forget(op, origin);
         break;
       }
-      case 7: net.inputs.push_back(in.String()); break;
-      case 8: net.outputs.push_back(in.String()); break;
+      case net_def_field::kExternalInput: net.inputs.push_back(in.String()); break;
+      case net_def_field::kExternalOutput: net.outputs.push_back(in.String()); break;
       default: break;
     }
   }
@@ -314,7 +292,7 @@ absl::StatusOr<NetDesc> ReadNet(const BlobPtr& file) {
   Origin origin = {bytes.data(), file};
   std::string wire;
   if (LooksLikeNetText(bytes.substr(0, 4096))) {
-    X2IR_ASSIGN_OR_RETURN(wire, ProtoTextToWire(bytes, kNetText, ProtoUnknown::kSkipped));
+    X2IR_ASSIGN_OR_RETURN(wire, ProtoTextToWire(bytes, kNetDef, ProtoUnknown::kSkipped));
     bytes = wire;
     origin = {wire.data(), nullptr};
   }

@@ -13,12 +13,14 @@ constexpr int kMaxMessageDepth = 32;
 // Messages that are listed one by one ("PATH.INDEX"): layers have a handful.
 constexpr size_t kMaxIndexed = 4096;
 
+bool IsMany(const ProtoField& field) { return field.rule == ProtoRule::kMany; }
+
 // Whether it has no weights or networks, so that a list of it can be lists of its fields.
-bool IsPlain(const MessageSpec& message, int depth = 0) {
+bool IsPlain(const ProtoMessage& message, int depth = 0) {
   if (depth > 8) return false;
-  for (const FieldSpec& field : message.fields) {
-    if (field.kind != FieldKind::kMessage) continue;
-    if (!field.repeated || field.message->name == "WeightParams" ||
+  for (const ProtoField& field : message.fields) {
+    if (field.kind != ProtoKind::kMessage) continue;
+    if (!IsMany(field) || field.message->name == "WeightParams" ||
         !IsPlain(*field.message, depth + 1)) {
       return false;
     }
@@ -26,27 +28,26 @@ bool IsPlain(const MessageSpec& message, int depth = 0) {
   return true;
 }
 
-std::string EnumName(const EnumSpec& values, int64_t number) {
-  for (const auto& [value, name] : values.values) {
-    if (value == number) return std::string(name);
-  }
-  return StrCat("#", number);
+std::string EnumName(const ProtoEnum& values, int64_t number) {
+  const std::string_view name = values.name(number);
+  return name.empty() ? StrCat("#", number) : std::string(name);
 }
 
 struct Column {
-  FieldKind kind = FieldKind::kInt;
+  ProtoKind kind = ProtoKind::kInt64;
   bool is_list = true;
   std::vector<int64_t> ints;
   std::vector<float> floats;
   std::vector<double> doubles;
   std::vector<std::string> strings;
   size_t size() const { return ints.size() + floats.size() + doubles.size() + strings.size(); }
-  void PushDefault(const FieldSpec& field) {
+  void PushDefault(const ProtoField& field) {
     switch (field.kind) {
-      case FieldKind::kFloat: floats.push_back(0); break;
-      case FieldKind::kDouble: doubles.push_back(0); break;
-      case FieldKind::kString: strings.emplace_back(); break;
-      case FieldKind::kEnum: strings.push_back(EnumName(*field.values, 0)); break;
+      case ProtoKind::kFloat: floats.push_back(0); break;
+      case ProtoKind::kDouble: doubles.push_back(0); break;
+      case ProtoKind::kString:
+      case ProtoKind::kBytes: strings.emplace_back(); break;
+      case ProtoKind::kEnum: strings.push_back(EnumName(*field.values, 0)); break;
       default: ints.push_back(0);
     }
   }
@@ -56,17 +57,17 @@ class Decoder {
  public:
   explicit Decoder(const BlobPtr& file) : file_(file) {}
 
-  absl::Status Decode(std::string_view bytes, const MessageSpec& message, const std::string& path,
+  absl::Status Decode(std::string_view bytes, const ProtoMessage& message, const std::string& path,
                       int depth) {
     if (depth > kMaxMessageDepth) return DataLoss("messages are nested too deeply");
     std::map<uint32_t, size_t> counts;  // of indexed messages
     WireReader in(bytes, file_->view().data());
     while (in.Next()) {
-      const FieldSpec* field = message.Find(in.field());
+      const ProtoField* field = FindProtoField(message, in.field());
       if (!field) return Unimplemented("field ", in.field(), " of ", message.name, " is not known");
       const std::string name =
           path.empty() ? std::string(field->name) : StrCat(path, ".", field->name);
-      if (field->kind != FieldKind::kMessage) {
+      if (field->kind != ProtoKind::kMessage) {
         ReadScalar(in, *field, name, /*in_row=*/false);
         continue;
       }
@@ -74,16 +75,16 @@ class Decoder {
       X2IR_RETURN_IF_ERROR(in.status());
       if (field->message->name == "WeightParams") {
         std::string at = name;
-        if (field->repeated) at = StrCat(name, ".", counts[field->number]++);
+        if (IsMany(*field)) at = StrCat(name, ".", counts[field->number]++);
         X2IR_ASSIGN_OR_RETURN(Tensor tensor, DecodeWeights(inner, file_));
         result_.weights.emplace_back(std::move(at), std::move(tensor));
       } else if (field->message->name == "NeuralNetwork") {
         result_.networks.emplace_back(name, inner);
-      } else if (field->repeated && IsPlain(*field->message)) {
+      } else if (IsMany(*field) && IsPlain(*field->message)) {
         X2IR_RETURN_IF_ERROR(DecodeRow(inner, *field->message, name, depth + 1));
       } else {
         std::string at = name;
-        if (field->repeated) {
+        if (IsMany(*field)) {
           const size_t index = counts[field->number]++;
           if (index >= kMaxIndexed) return Unimplemented("more than ", kMaxIndexed, " of ", name);
           at = StrCat(name, ".", index);
@@ -108,31 +109,31 @@ class Decoder {
 
  private:
   // One message of a list: an entry more in each of its fields' lists.
-  absl::Status DecodeRow(std::string_view bytes, const MessageSpec& message,
+  absl::Status DecodeRow(std::string_view bytes, const ProtoMessage& message,
                          const std::string& path, int depth) {
     if (depth > kMaxMessageDepth) return DataLoss("messages are nested too deeply");
     std::vector<size_t> before;
-    const auto column = [&](const FieldSpec& field) -> Column& {
+    const auto column = [&](const ProtoField& field) -> Column& {
       Column& found = columns_[StrCat(path, ".", field.name)];
       found.kind = field.kind;
       return found;
     };
-    for (const FieldSpec& field : message.fields) {
-      before.push_back(field.kind == FieldKind::kMessage ? 0 : column(field).size());
+    for (const ProtoField& field : message.fields) {
+      before.push_back(field.kind == ProtoKind::kMessage ? 0 : column(field).size());
     }
     std::vector<int64_t> messages(message.fields.size(), 0);
     WireReader in(bytes, file_->view().data());
     while (in.Next()) {
-      const FieldSpec* field = message.Find(in.field());
+      const ProtoField* field = FindProtoField(message, in.field());
       if (!field) return Unimplemented("field ", in.field(), " of ", message.name, " is not known");
       const auto index = static_cast<size_t>(field - message.fields.data());
-      if (field->kind == FieldKind::kMessage) {
+      if (field->kind == ProtoKind::kMessage) {
         ++messages[index];
         X2IR_RETURN_IF_ERROR(
             DecodeRow(in.Bytes(), *field->message, StrCat(path, ".", field->name), depth + 1));
         continue;
       }
-      if (!field->repeated && column(*field).size() > before[index]) {
+      if (!IsMany(*field) && column(*field).size() > before[index]) {
         return DataLoss("field ", field->name, " of ", message.name, " occurs twice");
       }
       ReadScalar(in, *field, StrCat(path, ".", field->name), /*in_row=*/true);
@@ -140,10 +141,10 @@ class Decoder {
     }
     X2IR_RETURN_IF_ERROR(in.status());
     for (size_t i = 0; i < message.fields.size(); ++i) {
-      const FieldSpec& field = message.fields[i];
-      if (field.kind == FieldKind::kMessage) {
+      const ProtoField& field = message.fields[i];
+      if (field.kind == ProtoKind::kMessage) {
         columns_[StrCat(path, ".", field.name, "#")].ints.push_back(messages[i]);
-      } else if (field.repeated) {
+      } else if (IsMany(field)) {
         const size_t more = column(field).size() - before[i];
         columns_[StrCat(path, ".", field.name, "#")].ints.push_back(static_cast<int64_t>(more));
       } else if (column(field).size() == before[i]) {
@@ -153,18 +154,18 @@ class Decoder {
     return absl::OkStatus();
   }
 
-  void ReadScalar(WireReader& in, const FieldSpec& field, const std::string& name, bool in_row) {
+  void ReadScalar(WireReader& in, const ProtoField& field, const std::string& name, bool in_row) {
     Column& column = columns_[name];
     column.kind = field.kind;
-    column.is_list = field.repeated || in_row;
+    column.is_list = IsMany(field) || in_row;
     // Of a field that is there twice the last one counts.
     if (!column.is_list) column = Column{field.kind, false, {}, {}, {}, {}};
     switch (field.kind) {
-      case FieldKind::kInt: in.AppendInts(&column.ints); break;
-      case FieldKind::kFloat: in.AppendFloats(&column.floats); break;
-      case FieldKind::kDouble: in.AppendDoubles(&column.doubles); break;
-      case FieldKind::kString: column.strings.push_back(in.String()); break;
-      case FieldKind::kEnum: {
+      case ProtoKind::kFloat: in.AppendFloats(&column.floats); break;
+      case ProtoKind::kDouble: in.AppendDoubles(&column.doubles); break;
+      case ProtoKind::kString:
+      case ProtoKind::kBytes: column.strings.push_back(in.String()); break;
+      case ProtoKind::kEnum: {
         std::vector<int64_t> numbers;
         in.AppendInts(&numbers);
         for (const int64_t number : numbers) {
@@ -172,7 +173,7 @@ class Decoder {
         }
         break;
       }
-      case FieldKind::kMessage: break;
+      default: in.AppendInts(&column.ints); break;
     }
   }
 
@@ -181,14 +182,15 @@ class Decoder {
       return values.empty() ? Attribute(empty) : Attribute(std::move(values.back()));
     };
     switch (column.kind) {
-      case FieldKind::kFloat:
+      case ProtoKind::kFloat:
         return column.is_list ? Attribute(std::move(column.floats)) : scalar(column.floats, 0.0f);
-      case FieldKind::kDouble:
+      case ProtoKind::kDouble:
         return column.is_list ? Attribute(Tensor::Of<double>(
                                     {static_cast<int64_t>(column.doubles.size())}, column.doubles))
                               : scalar(column.doubles, 0.0);
-      case FieldKind::kString:
-      case FieldKind::kEnum:
+      case ProtoKind::kString:
+      case ProtoKind::kBytes:
+      case ProtoKind::kEnum:
         return column.is_list ? Attribute(std::move(column.strings))
                               : scalar(column.strings, std::string());
       default:
@@ -203,7 +205,7 @@ class Decoder {
 
 }  // namespace
 
-absl::StatusOr<Decoded> DecodeMessage(std::string_view bytes, const MessageSpec& message,
+absl::StatusOr<Decoded> DecodeMessage(std::string_view bytes, const ProtoMessage& message,
                                       const BlobPtr& file) {
   Decoder decoder(file);
   X2IR_RETURN_IF_ERROR(decoder.Decode(bytes, message, "", 0));

@@ -1,5 +1,5 @@
-// A message of Core ML as attributes, by the table of its fields (fields.h). A field is an
-// attribute of its path ("valid.paddingAmounts.borderAmounts.startEdgeSize"):
+// A message of Core ML as attributes, by the table of its fields (facts/coreml-proto-fields.json).
+// A field is an attribute of its path ("valid.paddingAmounts.borderAmounts.startEdgeSize"):
 //
 //   numbers of any width, bools   an int, or ints
 //   float, double                 a float, a double; several: floats, a float64 tensor
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "x2ir/formats/coreml/fields.h"
 #include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/proto_text.h"
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
@@ -33,8 +33,10 @@ struct Decoded {
   std::vector<std::pair<std::string, std::string_view>> networks;  // nested ones, by their paths
 };
 
+const ProtoMessage& ModelMessage();
+const ProtoMessage& NeuralNetworkLayerMessage();
 // `bytes` lie in `file`; weights stay there where they can.
-absl::StatusOr<Decoded> DecodeMessage(std::string_view bytes, const MessageSpec& message,
+absl::StatusOr<Decoded> DecodeMessage(std::string_view bytes, const ProtoMessage& message,
                                       const BlobPtr& file);
 
 // WeightParams: float32 or float16, of rank 1. Quantized ones are unpacked: linear steps as

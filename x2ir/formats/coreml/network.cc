@@ -17,7 +17,7 @@ constexpr uint32_t kFirstLayerField = 100;
 struct LayerFields {
   std::string name;
   std::vector<std::string> inputs, outputs;
-  const FieldSpec* kind = nullptr;
+  const ProtoField* kind = nullptr;
   std::string_view params;
 };
 
@@ -55,15 +55,14 @@ class NetworkReader {
   }
 
   absl::StatusOr<LayerFields> ReadLayer(std::string_view bytes) {
-    static const MessageSpec* const spec = FindMessage("NeuralNetworkLayer");
     LayerFields layer;
     WireReader in(bytes, origin());
     while (in.Next()) {
-      if (in.field() == 1) layer.name = in.String();
-      if (in.field() == 2) layer.inputs.push_back(in.String());
-      if (in.field() == 3) layer.outputs.push_back(in.String());
+      if (in.field() == neural_network_layer_field::kName) layer.name = in.String();
+      if (in.field() == neural_network_layer_field::kInput) layer.inputs.push_back(in.String());
+      if (in.field() == neural_network_layer_field::kOutput) layer.outputs.push_back(in.String());
       if (in.field() < kFirstLayerField) continue;
-      layer.kind = spec->Find(in.field());
+      layer.kind = FindProtoField(NeuralNetworkLayerMessage(), in.field());
       if (!layer.kind) return Unimplemented("layer '", layer.name, "' is of kind ", in.field());
       layer.params = in.Bytes();
     }
@@ -77,7 +76,7 @@ class NetworkReader {
     Layers layers;
     WireReader in(bytes, origin());
     while (in.Next()) {
-      if (in.field() != 1) continue;
+      if (in.field() != neural_network_field::kLayers) continue;
       X2IR_ASSIGN_OR_RETURN(layers.emplace_back(), ReadLayer(in.Bytes()));
     }
     X2IR_RETURN_IF_ERROR(in.status());
@@ -123,7 +122,10 @@ class NetworkReader {
     if (layer.kind->name != "branch") return false;
     WireReader in(layer.params, origin());
     while (in.Next()) {
-      if (in.field() != 1 && in.field() != 2) continue;
+      if (in.field() != branch_layer_params_field::kIfBranch &&
+          in.field() != branch_layer_params_field::kElseBranch) {
+        continue;
+      }
       X2IR_ASSIGN_OR_RETURN(const Layers layers, LayersOf(in.Bytes()));
       for (const LayerFields& inner : layers) {
         X2IR_ASSIGN_OR_RETURN(const bool leaves, MayLeave(inner, depth + 1));
@@ -142,8 +144,9 @@ class NetworkReader {
     std::string_view weights;
     WireReader in(layer.params, origin());
     while (in.Next()) {
-      if (in.field() == 60) transposed = in.Int() != 0;
-      if (in.field() == 90) weights = in.Bytes();
+      if (in.field() == convolution_layer_params_field::kIsDeconvolution)
+        transposed = in.Int() != 0;
+      if (in.field() == convolution_layer_params_field::kWeights) weights = in.Bytes();
     }
     X2IR_RETURN_IF_ERROR(in.status());
     if (!transposed || weights.empty()) return absl::OkStatus();
@@ -207,7 +210,10 @@ class NetworkReader {
       WireReader inner(layer.params, origin());
       while (inner.Next()) {
         const uint32_t field = inner.field();
-        if ((branch && (field == 1 || field == 2)) || (loop && (field == 3 || field == 4))) {
+        if ((branch && (field == branch_layer_params_field::kIfBranch ||
+                        field == branch_layer_params_field::kElseBranch)) ||
+            (loop && (field == loop_layer_params_field::kConditionNetwork ||
+                      field == loop_layer_params_field::kBodyNetwork))) {
           X2IR_ASSIGN_OR_RETURN(const Layers own, LayersOf(inner.Bytes()));
           std::vector<std::string> written;
           X2IR_RETURN_IF_ERROR(CollectWritten(own, depth + 1, &written));
@@ -367,22 +373,24 @@ absl::StatusOr<Preprocessing> ReadPreprocessing(std::string_view bytes, const ch
   Preprocessing step;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) step.feature = in.String();
-    if (in.field() != 10 && in.field() != 11) continue;
-    const bool scaler = in.field() == 10;
+    if (in.field() == neural_network_preprocessing_field::kFeatureName) step.feature = in.String();
+    const bool scaler = in.field() == neural_network_preprocessing_field::kScaler;
+    if (!scaler && in.field() != neural_network_preprocessing_field::kMeanImage) continue;
     step.scales |= scaler;
     WireReader inner(in.Bytes(), origin);
     while (inner.Next()) {
       if (!scaler) {
-        if (inner.field() == 1) inner.AppendFloats(&step.mean);
+        if (inner.field() == neural_network_mean_image_field::kMeanImage) {
+          inner.AppendFloats(&step.mean);
+        }
         continue;
       }
       switch (inner.field()) {
-        case 10: step.scale = inner.Float(); break;
-        case 20: step.blue = inner.Float(); break;
-        case 21: step.green = inner.Float(); break;
-        case 22: step.red = inner.Float(); break;
-        case 30: step.gray = inner.Float(); break;
+        case neural_network_image_scaler_field::kChannelScale: step.scale = inner.Float(); break;
+        case neural_network_image_scaler_field::kBlueBias: step.blue = inner.Float(); break;
+        case neural_network_image_scaler_field::kGreenBias: step.green = inner.Float(); break;
+        case neural_network_image_scaler_field::kRedBias: step.red = inner.Float(); break;
+        case neural_network_image_scaler_field::kGrayBias: step.gray = inner.Float(); break;
         default: break;
       }
     }
@@ -428,8 +436,11 @@ absl::StatusOr<NetworkShape> ReadNetworkShape(std::string_view bytes, const char
   NetworkShape shape;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 5) shape.exact_arrays = in.Int() == 1;
-    if (in.field() == 6) shape.rank4_images = in.Int() == 1;
+    if (in.field() == neural_network_field::kArrayInputShapeMapping) {
+      shape.exact_arrays = in.Int() == 1;
+    } else if (in.field() == neural_network_field::kImageInputShapeMapping) {
+      shape.rank4_images = in.Int() == 1;
+    }
   }
   X2IR_RETURN_IF_ERROR(in.status());
   return shape;
@@ -439,12 +450,14 @@ absl::StatusOr<NetworkLabels> ReadLabels(std::string_view bytes, const char* ori
   NetworkLabels labels;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 200) labels.probabilities = in.String();
-    if (in.field() != 100 && in.field() != 101) continue;
-    const bool text = in.field() == 100;
+    if (in.field() == neural_network_classifier_field::kLabelProbabilityLayerName) {
+      labels.probabilities = in.String();
+    }
+    const bool text = in.field() == neural_network_classifier_field::kStringClassLabels;
+    if (!text && in.field() != neural_network_classifier_field::kInt64ClassLabels) continue;
     WireReader inner(in.Bytes(), origin);
     while (inner.Next()) {
-      if (inner.field() != 1) continue;
+      if (inner.field() != string_vector_field::kVector) continue;
       if (text) {
         labels.strings.push_back(inner.String());
       } else {
@@ -465,7 +478,7 @@ absl::Status ReadNetwork(std::string_view bytes, const BlobPtr& file,
   std::vector<Preprocessing> steps;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() != 2) continue;
+    if (in.field() != neural_network_field::kPreprocessing) continue;
     X2IR_ASSIGN_OR_RETURN(steps.emplace_back(), ReadPreprocessing(in.Bytes(), origin));
   }
   X2IR_RETURN_IF_ERROR(in.status());

@@ -21,8 +21,8 @@ absl::StatusOr<MapEntry> ReadMapEntry(std::string_view bytes, const char* origin
   MapEntry entry;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) entry.key = in.Bytes();
-    if (in.field() == 2) entry.value = in.Bytes();
+    if (in.field() == program_functions_entry_field::kKey) entry.key = in.Bytes();
+    if (in.field() == program_functions_entry_field::kValue) entry.value = in.Bytes();
   }
   X2IR_RETURN_IF_ERROR(in.status());
   return entry;
@@ -62,12 +62,12 @@ class ProgramReader {
     WireReader in(bytes, origin_);
     while (in.Next()) {
       switch (in.field()) {
-        case 1: {
+        case function_field::kInputs: {
           X2IR_ASSIGN_OR_RETURN(inputs.emplace_back(), ReadNamedType(in.Bytes(), origin_));
           break;
         }
-        case 2: opset = in.Bytes(); break;
-        case 3: {
+        case function_field::kOpset: opset = in.Bytes(); break;
+        case function_field::kBlockSpecializations: {
           X2IR_ASSIGN_OR_RETURN(blocks.emplace_back(), ReadMapEntry(in.Bytes(), origin_));
           break;
         }
@@ -177,7 +177,7 @@ class ProgramReader {
     std::vector<std::string_view> operations;
     size_t count = 0;
     while (in.Next()) {
-      if (in.field() == 1) {
+      if (in.field() == block_field::kInputs) {
         X2IR_ASSIGN_OR_RETURN(const NamedType input, ReadNamedType(in.Bytes(), origin_));
         Value* value =
             level.graph->AddInput(level.graph->UniqueName(input.name), TypeInGraph(input.type));
@@ -186,9 +186,9 @@ class ProgramReader {
         }
         ++count;
         level.values[input.name] = value;
-      } else if (in.field() == 2) {
+      } else if (in.field() == block_field::kOutputs) {
         outputs->push_back(in.Bytes());
-      } else if (in.field() == 3) {
+      } else if (in.field() == block_field::kOperations) {
         operations.push_back(in.Bytes());
       }
     }
@@ -209,19 +209,19 @@ class ProgramReader {
     WireReader in(bytes, origin_);
     while (in.Next()) {
       switch (in.field()) {
-        case 1: op.type = in.Bytes(); break;
-        case 2: {
+        case operation_field::kType: op.type = in.Bytes(); break;
+        case operation_field::kInputs: {
           X2IR_ASSIGN_OR_RETURN(const MapEntry entry, ReadMapEntry(in.Bytes(), origin_));
           X2IR_ASSIGN_OR_RETURN(std::vector<Binding> bindings, ReadArgument(entry.value));
           op.inputs.emplace_back(entry.key, std::move(bindings));
           break;
         }
-        case 3: {
+        case operation_field::kOutputs: {
           X2IR_ASSIGN_OR_RETURN(op.outputs.emplace_back(), ReadNamedType(in.Bytes(), origin_));
           break;
         }
-        case 4: op.blocks.push_back(in.Bytes()); break;
-        case 5: {
+        case operation_field::kBlocks: op.blocks.push_back(in.Bytes()); break;
+        case operation_field::kAttributes: {
           X2IR_ASSIGN_OR_RETURN(op.attributes.emplace_back(), ReadMapEntry(in.Bytes(), origin_));
           break;
         }
@@ -237,12 +237,12 @@ class ProgramReader {
     std::vector<Binding> bindings;
     WireReader in(bytes, origin_);
     while (in.Next()) {
-      if (in.field() != 1) continue;
+      if (in.field() != argument_field::kArguments) continue;
       Binding binding;
       WireReader inner(in.Bytes(), origin_);
       while (inner.Next()) {
-        if (inner.field() == 1) binding.name = inner.Bytes();
-        if (inner.field() == 2) {
+        if (inner.field() == argument_binding_field::kName) binding.name = inner.Bytes();
+        if (inner.field() == argument_binding_field::kValue) {
           binding.value = inner.Bytes();
           binding.is_value = true;
         }
@@ -557,7 +557,7 @@ absl::Status ReadProgram(std::string_view bytes, ModelFiles& files, const std::s
   std::vector<MapEntry> functions;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() != 2) continue;
+    if (in.field() != program_field::kFunctions) continue;
     X2IR_ASSIGN_OR_RETURN(functions.emplace_back(), ReadMapEntry(in.Bytes(), origin));
   }
   X2IR_RETURN_IF_ERROR(in.status());

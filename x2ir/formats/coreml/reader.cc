@@ -42,8 +42,8 @@ absl::StatusOr<Range> ReadRange(std::string_view bytes, const char* origin) {
   Range range;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) range.low = in.Int();
-    if (in.field() == 2) range.high = in.Int();
+    if (in.field() == size_range_field::kLowerBound) range.low = in.Int();
+    if (in.field() == size_range_field::kUpperBound) range.high = in.Int();
   }
   X2IR_RETURN_IF_ERROR(in.status());
   return range;
@@ -80,26 +80,27 @@ absl::Status ReadArray(std::string_view bytes, const char* origin, Feature* feat
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: in.AppendInts(&sizes); break;
-      case 2: type = in.Int(); break;
-      case 21: {
+      case array_feature_type_field::kShape: in.AppendInts(&sizes); break;
+      case array_feature_type_field::kDataType: type = in.Int(); break;
+      case array_feature_type_field::kEnumeratedShapes: {
         WireReader list(in.Bytes(), origin);
         while (list.Next()) {
-          if (list.field() != 1) continue;
+          if (list.field() != array_feature_type_enumerated_shapes_field::kShapes) continue;
           WireReader shape(list.Bytes(), origin);
           shapes.emplace_back();
           while (shape.Next()) {
-            if (shape.field() == 1) shape.AppendInts(&shapes.back());
+            if (shape.field() == array_feature_type_shape_field::kShape)
+              shape.AppendInts(&shapes.back());
           }
           X2IR_RETURN_IF_ERROR(shape.status());
         }
         X2IR_RETURN_IF_ERROR(list.status());
         break;
       }
-      case 31: {
+      case array_feature_type_field::kShapeRange: {
         WireReader list(in.Bytes(), origin);
         while (list.Next()) {
-          if (list.field() != 1) continue;
+          if (list.field() != array_feature_type_shape_range_field::kSizeRanges) continue;
           X2IR_ASSIGN_OR_RETURN(const Range range, ReadRange(list.Bytes(), origin));
           open.push_back(range.low != range.high);
         }
@@ -128,18 +129,22 @@ absl::Status ReadImage(std::string_view bytes, const char* origin, Feature* feat
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: width = in.Int(); break;
-      case 2: height = in.Int(); break;
-      case 3: color = in.Int(); break;
-      case 21:  // other sizes as well
+      case image_feature_type_field::kWidth: width = in.Int(); break;
+      case image_feature_type_field::kHeight: height = in.Int(); break;
+      case image_feature_type_field::kColorSpace: color = in.Int(); break;
+      case image_feature_type_field::kEnumeratedSizes:  // other sizes as well
         width_is_open = height_is_open = true;
         break;
-      case 31: {
+      case image_feature_type_field::kImageSizeRange: {
         WireReader ranges(in.Bytes(), origin);
         while (ranges.Next()) {
-          if (ranges.field() != 1 && ranges.field() != 2) continue;
+          const bool is_width =
+              ranges.field() == image_feature_type_image_size_range_field::kWidthRange;
+          if (!is_width &&
+              ranges.field() != image_feature_type_image_size_range_field::kHeightRange)
+            continue;
           X2IR_ASSIGN_OR_RETURN(const Range range, ReadRange(ranges.Bytes(), origin));
-          (ranges.field() == 1 ? width_is_open : height_is_open) = range.low != range.high;
+          (is_width ? width_is_open : height_is_open) = range.low != range.high;
         }
         X2IR_RETURN_IF_ERROR(ranges.status());
         break;
@@ -165,38 +170,45 @@ absl::Status ReadFeatureType(std::string_view bytes, const char* origin, Feature
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1:
+      case feature_type_field::kInt64Type:
         feature->kind = FeatureKind::kInt;
         feature->dtype = DType::kInt64;
         break;
-      case 2: feature->kind = FeatureKind::kDouble; break;
-      case 3:
+      case feature_type_field::kDoubleType: feature->kind = FeatureKind::kDouble; break;
+      case feature_type_field::kStringType:
         feature->kind = FeatureKind::kString;
         feature->dtype = DType::kString;
         break;
-      case 4: X2IR_RETURN_IF_ERROR(ReadImage(in.Bytes(), origin, feature)); break;
-      case 5: X2IR_RETURN_IF_ERROR(ReadArray(in.Bytes(), origin, feature)); break;
-      case 6: {
+      case feature_type_field::kImageType:
+        X2IR_RETURN_IF_ERROR(ReadImage(in.Bytes(), origin, feature));
+        break;
+      case feature_type_field::kMultiArrayType:
+        X2IR_RETURN_IF_ERROR(ReadArray(in.Bytes(), origin, feature));
+        break;
+      case feature_type_field::kDictionaryType: {
         feature->kind = FeatureKind::kDictionary;
         WireReader key(in.Bytes(), origin);
-        while (key.Next()) feature->int_keys = key.field() == 1;
+        while (key.Next())
+          feature->int_keys = key.field() == dictionary_feature_type_field::kInt64KeyType;
         X2IR_RETURN_IF_ERROR(key.status());
         break;
       }
-      case 8: {
+      case feature_type_field::kStateType: {
         WireReader state(in.Bytes(), origin);
         while (state.Next()) {
-          if (state.field() == 1) {
+          if (state.field() == state_feature_type_field::kArrayType) {
             X2IR_RETURN_IF_ERROR(ReadArray(state.Bytes(), origin, feature));
           }
         }
         X2IR_RETURN_IF_ERROR(state.status());
         break;
       }
-      case 1000: feature->optional = in.Int() != 0; break;
+      case feature_type_field::kIsOptional: feature->optional = in.Int() != 0; break;
       default:
         feature->kind = FeatureKind::kOther;
-        feature->kind_name = in.field() == 7 ? "a sequence" : StrCat("of kind ", in.field());
+        feature->kind_name = in.field() == feature_type_field::kSequenceType
+                                 ? "a sequence"
+                                 : StrCat("of kind ", in.field());
     }
   }
   return in.status();
@@ -207,8 +219,8 @@ absl::StatusOr<Feature> ReadFeature(std::string_view bytes, const char* origin) 
   std::string_view type;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) feature.name = in.String();
-    if (in.field() == 3) type = in.Bytes();
+    if (in.field() == feature_description_field::kName) feature.name = in.String();
+    if (in.field() == feature_description_field::kType) type = in.Bytes();
   }
   X2IR_RETURN_IF_ERROR(in.status());
   X2IR_RETURN_IF_ERROR(ReadFeatureType(type, origin, &feature));
@@ -223,19 +235,19 @@ absl::Status ReadMetadata(std::string_view bytes, const char* origin, Model* mod
                                                 "license"};
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() >= 1 && in.field() <= 4) {
+    if (in.field() >= metadata_field::kShortDescription && in.field() <= metadata_field::kLicense) {
       const std::string text = in.String();
       if (model && !text.empty()) {
         model->annotations.GetOrMake().metadata.emplace_back(kNames[in.field()], text);
       }
       continue;
     }
-    if (in.field() != 100) continue;
+    if (in.field() != metadata_field::kUserDefined) continue;
     std::string key, value;
     WireReader entry(in.Bytes(), origin);
     while (entry.Next()) {
-      if (entry.field() == 1) key = entry.String();
-      if (entry.field() == 2) value = entry.String();
+      if (entry.field() == metadata_user_defined_entry_field::kKey) key = entry.String();
+      if (entry.field() == metadata_user_defined_entry_field::kValue) value = entry.String();
     }
     X2IR_RETURN_IF_ERROR(entry.status());
     if (std::string_view(key).starts_with(kPortPrefix)) {
@@ -272,25 +284,37 @@ absl::StatusOr<Description> ReadDescription(std::string_view bytes, const char* 
   std::string usual;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    X2IR_RETURN_IF_ERROR(ReadPorts(in, origin, 1, 10, 13, &description));
+    X2IR_RETURN_IF_ERROR(ReadPorts(in, origin, model_description_field::kInput,
+                                   model_description_field::kOutput,
+                                   model_description_field::kState, &description));
     switch (in.field()) {
-      case 11: description.label = in.String(); break;
-      case 12: description.probabilities = in.String(); break;
-      case 20: {
+      case model_description_field::kPredictedFeatureName: description.label = in.String(); break;
+      case model_description_field::kPredictedProbabilitiesName:
+        description.probabilities = in.String();
+        break;
+      case model_description_field::kFunctions: {
         FunctionDescription each;
         WireReader inner(in.Bytes(), origin);
         while (inner.Next()) {
-          if (inner.field() == 1) each.name = inner.String();
-          if (inner.field() == 4) each.description.label = inner.String();
-          if (inner.field() == 5) each.description.probabilities = inner.String();
-          X2IR_RETURN_IF_ERROR(ReadPorts(inner, origin, 2, 3, 6, &each.description));
+          if (inner.field() == function_description_field::kName) each.name = inner.String();
+          if (inner.field() == function_description_field::kPredictedFeatureName) {
+            each.description.label = inner.String();
+          }
+          if (inner.field() == function_description_field::kPredictedProbabilitiesName) {
+            each.description.probabilities = inner.String();
+          }
+          X2IR_RETURN_IF_ERROR(ReadPorts(inner, origin, function_description_field::kInput,
+                                         function_description_field::kOutput,
+                                         function_description_field::kState, &each.description));
         }
         X2IR_RETURN_IF_ERROR(inner.status());
         functions.push_back(std::move(each));
         break;
       }
-      case 21: usual = in.String(); break;
-      case 100: X2IR_RETURN_IF_ERROR(ReadMetadata(in.Bytes(), origin, model, &description)); break;
+      case model_description_field::kDefaultFunctionName: usual = in.String(); break;
+      case model_description_field::kMetadata:
+        X2IR_RETURN_IF_ERROR(ReadMetadata(in.Bytes(), origin, model, &description));
+        break;
       default: break;
     }
   }
@@ -310,18 +334,17 @@ absl::StatusOr<Description> ReadDescription(std::string_view bytes, const char* 
 struct ModelParts {
   int64_t version = 0;
   std::string_view description, program;
-  const FieldSpec* kind = nullptr;
+  const ProtoField* kind = nullptr;
 };
 
 absl::StatusOr<ModelParts> ReadParts(std::string_view bytes, const char* origin) {
-  static const MessageSpec* const spec = FindMessage("Model");
   ModelParts parts;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) parts.version = in.Int();
-    if (in.field() == 2) parts.description = in.Bytes();
+    if (in.field() == model_field::kSpecificationVersion) parts.version = in.Int();
+    if (in.field() == model_field::kDescription) parts.description = in.Bytes();
     if (in.field() < kFirstProgramField) continue;
-    parts.kind = spec->Find(in.field());
+    parts.kind = FindProtoField(ModelMessage(), in.field());
     if (!parts.kind) return Unimplemented("a model of kind ", in.field());
     parts.program = in.Bytes();
   }
@@ -410,7 +433,7 @@ class ModelReader {
     if (kind == "pipelineClassifier" || kind == "pipelineRegressor") {
       WireReader in(parts.program, origin_);
       while (in.Next()) {
-        if (in.field() == 1) {
+        if (in.field() == pipeline_classifier_field::kPipeline) {
           X2IR_RETURN_IF_ERROR(ReadPipeline(in.Bytes(), description, graph, scope, depth));
         }
       }
@@ -429,7 +452,7 @@ class ModelReader {
     WireReader in(bytes, origin_);
     size_t index = 0;
     while (in.Next()) {
-      if (in.field() != 1) continue;
+      if (in.field() != pipeline_field::kModels) continue;
       X2IR_ASSIGN_OR_RETURN(const ModelParts parts, ReadParts(in.Bytes(), origin_));
       std::string function;
       X2IR_ASSIGN_OR_RETURN(const Description own,

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/formats/coreml/decode.h"
+#include "x2ir/formats/coreml/fields_internal.h"
 #include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/graph_wrapper/graph.h"

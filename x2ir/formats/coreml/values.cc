@@ -23,16 +23,20 @@ absl::Status ReadDimension(std::string_view bytes, const char* origin, MilType* 
   while (in.Next()) {
     WireReader inner(in.Bytes(), origin);
     while (inner.Next()) {
-      if (in.field() == 1 && inner.field() == 1) {
+      if (in.field() == dimension_field::kConstant &&
+          inner.field() == dimension_constant_dimension_field::kSize) {
         const int64_t size = inner.Int();
         if (size < 0) return DataLoss("a size of ", size);
         dim = Dim(size);
       }
-      if (in.field() == 2 && inner.field() == 1) type->variadic |= inner.Int() != 0;
+      if (in.field() == dimension_field::kUnknown &&
+          inner.field() == dimension_unknown_dimension_field::kVariadic) {
+        type->variadic |= inner.Int() != 0;
+      }
     }
     X2IR_RETURN_IF_ERROR(inner.status());
     // Of a message without fields the size is 0.
-    if (in.field() == 1 && dim.is_unknown()) dim = Dim(0);
+    if (in.field() == dimension_field::kConstant && dim.is_unknown()) dim = Dim(0);
   }
   X2IR_RETURN_IF_ERROR(in.status());
   if (type->dims.size() >= kMaxRank) return DataLoss("a tensor of more than ", kMaxRank, " axes");
@@ -45,9 +49,10 @@ absl::Status ReadTensorType(std::string_view bytes, const char* origin, MilType*
   int64_t rank = 0;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) type->data_type = in.Int();
-    if (in.field() == 2) rank = in.Int();
-    if (in.field() == 3) X2IR_RETURN_IF_ERROR(ReadDimension(in.Bytes(), origin, type));
+    if (in.field() == tensor_type_field::kDataType) type->data_type = in.Int();
+    if (in.field() == tensor_type_field::kRank) rank = in.Int();
+    if (in.field() == tensor_type_field::kDimensions)
+      X2IR_RETURN_IF_ERROR(ReadDimension(in.Bytes(), origin, type));
   }
   X2IR_RETURN_IF_ERROR(in.status());
   type->variadic |= rank < 0;
@@ -73,17 +78,17 @@ absl::StatusOr<Tensor> ReadImmediate(std::string_view bytes, const MilType& type
   WireReader in(bytes, origin);
   while (in.Next()) {
     const uint32_t field = in.field();
-    WireReader list(in.Bytes(), origin);
+    WireReader list(in.Bytes(), origin);  // all of them have one field of the same number
     while (list.Next()) {
-      if (list.field() != 1) continue;
+      if (list.field() != tensor_value_repeated_floats_field::kValues) continue;
       switch (field) {
-        case 1: list.AppendFloats(&floats); break;
-        case 2:
-        case 3:
-        case 5: list.AppendInts(&ints); break;
-        case 4: strings.push_back(list.String()); break;
-        case 6: list.AppendDoubles(&doubles); break;
-        case 7:
+        case tensor_value_field::kFloats: list.AppendFloats(&floats); break;
+        case tensor_value_field::kInts:
+        case tensor_value_field::kBools:
+        case tensor_value_field::kLongInts: list.AppendInts(&ints); break;
+        case tensor_value_field::kStrings: strings.push_back(list.String()); break;
+        case tensor_value_field::kDoubles: list.AppendDoubles(&doubles); break;
+        case tensor_value_field::kBytes:
           raw = list.Bytes();
           has_raw = true;
           break;
@@ -91,7 +96,7 @@ absl::StatusOr<Tensor> ReadImmediate(std::string_view bytes, const MilType& type
       }
     }
     X2IR_RETURN_IF_ERROR(list.status());
-    if (field == 7) has_raw = true;
+    if (field == tensor_value_field::kBytes) has_raw = true;
   }
   X2IR_RETURN_IF_ERROR(in.status());
   int64_t count = 1;
@@ -163,8 +168,8 @@ absl::StatusOr<Tensor> ReadBlobFile(std::string_view bytes, const MilType& type,
   uint64_t offset = 0;
   WireReader in(bytes, files.model()->view().data());
   while (in.Next()) {
-    if (in.field() == 1) name = in.Bytes();
-    if (in.field() == 2) offset = in.Varint();
+    if (in.field() == value_blob_file_value_field::kFileName) name = in.Bytes();
+    if (in.field() == value_blob_file_value_field::kOffset) offset = in.Varint();
   }
   X2IR_RETURN_IF_ERROR(in.status());
   X2IR_ASSIGN_OR_RETURN(const BlobPtr blob, files.Open(name));
@@ -205,7 +210,7 @@ absl::StatusOr<MilValue> ReadList(std::string_view bytes, ModelFiles& files, int
   MilValue value;
   WireReader in(bytes, files.model()->view().data());
   while (in.Next()) {
-    if (in.field() != 1) continue;
+    if (in.field() != list_value_field::kValues) continue;
     X2IR_ASSIGN_OR_RETURN(value.list.emplace_back(), ReadMilValue(in.Bytes(), files, depth + 1));
   }
   X2IR_RETURN_IF_ERROR(in.status());
@@ -247,13 +252,15 @@ absl::StatusOr<MilType> ReadMilType(std::string_view bytes, const char* origin, 
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: X2IR_RETURN_IF_ERROR(ReadTensorType(in.Bytes(), origin, &type)); break;
-      case 2:
-      case 5: {
-        const bool list = in.field() == 2;
+      case value_type_field::kTensorType:
+        X2IR_RETURN_IF_ERROR(ReadTensorType(in.Bytes(), origin, &type));
+        break;
+      case value_type_field::kListType:
+      case value_type_field::kStateType: {
+        const bool list = in.field() == value_type_field::kListType;
         WireReader inner(in.Bytes(), origin);
         while (inner.Next()) {
-          if (inner.field() != 1) continue;
+          if (inner.field() != list_type_field::kType) continue;
           X2IR_ASSIGN_OR_RETURN(type, ReadMilType(inner.Bytes(), origin, depth + 1));
         }
         X2IR_RETURN_IF_ERROR(inner.status());
@@ -273,8 +280,8 @@ absl::StatusOr<NamedType> ReadNamedType(std::string_view bytes, const char* orig
   NamedType named;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) named.name = in.String();
-    if (in.field() == 2) {
+    if (in.field() == named_value_type_field::kName) named.name = in.String();
+    if (in.field() == named_value_type_field::kType) {
       X2IR_ASSIGN_OR_RETURN(named.type, ReadMilType(in.Bytes(), origin));
     }
   }
@@ -291,15 +298,15 @@ absl::StatusOr<MilValue> ReadMilValue(std::string_view bytes, ModelFiles& files,
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 2: {
+      case value_field::kType: {
         X2IR_ASSIGN_OR_RETURN(type, ReadMilType(in.Bytes(), origin));
         break;
       }
-      case 3:
+      case value_field::kImmediateValue:
         immediate = in.Bytes();
         has_immediate = true;
         break;
-      case 5:
+      case value_field::kBlobFileValue:
         blob = in.Bytes();
         has_blob = true;
         break;
@@ -319,10 +326,11 @@ absl::StatusOr<MilValue> ReadMilValue(std::string_view bytes, ModelFiles& files,
   WireReader fields(immediate, origin);
   while (fields.Next()) {
     found = true;
-    if (fields.field() == 1) {
+    if (fields.field() == value_immediate_value_field::kTensor) {
       X2IR_ASSIGN_OR_RETURN(value.tensor, ReadImmediate(fields.Bytes(), type, files.model()));
       value.is_tensor = true;
-    } else if (fields.field() == 2 || fields.field() == 3) {
+    } else if (fields.field() == value_immediate_value_field::kTuple ||
+               fields.field() == value_immediate_value_field::kList) {
       X2IR_ASSIGN_OR_RETURN(value, ReadList(fields.Bytes(), files, depth));
     }  // dictionaries are notes
   }

@@ -18,21 +18,24 @@ struct QuantizedSteps {
 absl::Status ReadSteps(std::string_view bytes, const char* origin, QuantizedSteps* steps) {
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) {
+    if (in.field() == quantization_params_field::kNumberOfBits) {
       steps->bits = in.Int();
-    } else if (in.field() == 101) {
+    } else if (in.field() == quantization_params_field::kLinearQuantization) {
       steps->linear = true;
       WireReader linear(in.Bytes(), origin);
       while (linear.Next()) {
-        if (linear.field() == 1) linear.AppendFloats(&steps->scale);
-        if (linear.field() == 2) linear.AppendFloats(&steps->bias);
+        if (linear.field() == linear_quantization_params_field::kScale)
+          linear.AppendFloats(&steps->scale);
+        if (linear.field() == linear_quantization_params_field::kBias)
+          linear.AppendFloats(&steps->bias);
       }
       X2IR_RETURN_IF_ERROR(linear.status());
-    } else if (in.field() == 102) {
+    } else if (in.field() == quantization_params_field::kLookupTableQuantization) {
       steps->lookup = true;
       WireReader table(in.Bytes(), origin);
       while (table.Next()) {
-        if (table.field() == 1) table.AppendFloats(&steps->table);
+        if (table.field() == look_up_table_quantization_params_field::kFloatValue)
+          table.AppendFloats(&steps->table);
       }
       X2IR_RETURN_IF_ERROR(table.status());
     }
@@ -120,7 +123,7 @@ absl::StatusOr<Tensor> DecodeWeights(std::string_view bytes, const BlobPtr& file
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1:
+      case weight_params_field::kFloatValue:
         if (in.type() == WireType::kBytes && floats.empty() && loose.empty()) {
           floats.push_back(in.Bytes());
         } else {
@@ -131,10 +134,10 @@ absl::StatusOr<Tensor> DecodeWeights(std::string_view bytes, const BlobPtr& file
           in.AppendFloats(&loose);
         }
         break;
-      case 2: halves = in.Bytes(); break;
-      case 30: raw = in.Bytes(); break;
-      case 31: signed_raw = in.Bytes(); break;
-      case 40:
+      case weight_params_field::kFloat16Value: halves = in.Bytes(); break;
+      case weight_params_field::kRawValue: raw = in.Bytes(); break;
+      case weight_params_field::kInt8RawValue: signed_raw = in.Bytes(); break;
+      case weight_params_field::kQuantization:
         quantized = true;
         X2IR_RETURN_IF_ERROR(ReadSteps(in.Bytes(), origin, &steps));
         break;

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/coreml/coreml.h"
+#include "x2ir/formats/coreml/fields_internal.h"
 #include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/formats/coreml/targets.h"
 #include "x2ir/formats/io/atomic_folder.h"
@@ -22,7 +23,6 @@ namespace x2ir {
 namespace coreml {
 namespace {
 
-// Field numbers of facts/coreml-proto-fields.json are said where they are written.
 constexpr int kUsualOpset = 6;         // CoreML6: iOS16
 constexpr int kMaxRankOfPrograms = 5;  // of a tensor
 constexpr int kVersionOfOpset = 1;     // the specification's version is the opset's and this
@@ -41,13 +41,13 @@ std::string PackedInts(absl::Span<const int64_t> numbers) {
 }
 
 void WriteTensorType(WireWriter& out, DType dtype, const Shape& shape) {
-  out.Begin(1);  // tensorType
-  out.Int(1, MilDataType(dtype));
-  out.IntUnlessZero(2, shape.rank());
+  out.Begin(value_type_field::kTensorType);
+  out.Int(tensor_type_field::kDataType, MilDataType(dtype));
+  out.IntUnlessZero(tensor_type_field::kRank, shape.rank());
   for (const Dim& dim : shape) {
-    out.Begin(3);
-    out.Begin(dim.is_static() ? 1 : 2);
-    if (dim.is_static()) out.Int(1, dim.value());
+    out.Begin(tensor_type_field::kDimensions);
+    out.Begin(dim.is_static() ? dimension_field::kConstant : dimension_field::kUnknown);
+    if (dim.is_static()) out.Int(dimension_constant_dimension_field::kSize, dim.value());
     out.End();
     out.End();
   }
@@ -128,23 +128,23 @@ class ProgramWriter {
     for (const Value* output : graph_.outputs()) results.push_back(NameOf(*output));
     X2IR_RETURN_IF_ERROR(WriteBlock(graph_, block));
     if (opset_ > most_) return TooNew();
-    out.Int(1, opset_ + kVersionOfOpset);
+    out.Int(model_field::kSpecificationVersion, opset_ + kVersionOfOpset);
     WriteDescription(out);
-    out.Begin(502);  // mlProgram
-    out.Int(1, 1);
-    out.Begin(2);  // functions
-    out.Bytes(1, "main");
-    out.Begin(2);
+    out.Begin(model_field::kMlProgram);
+    out.Int(program_field::kVersion, 1);
+    out.Begin(program_field::kFunctions);
+    out.Bytes(program_functions_entry_field::kKey, "main");
+    out.Begin(program_functions_entry_field::kValue);
     for (const Value* input : graph_.inputs()) {
-      out.Begin(1);
+      out.Begin(function_field::kInputs);
       X2IR_RETURN_IF_ERROR(WriteNamedType(out, NameOf(*input), *input));
       out.End();
     }
     const std::string opset = StrCat("CoreML", opset_);
-    out.Bytes(2, opset);
-    out.Begin(3);  // block_specializations
-    out.Bytes(1, opset);
-    out.Begin(2);
+    out.Bytes(function_field::kOpset, opset);
+    out.Begin(function_field::kBlockSpecializations);
+    out.Bytes(function_block_specializations_entry_field::kKey, opset);
+    out.Begin(function_block_specializations_entry_field::kValue);
     out.Append(block);
     out.End();
     out.End();
@@ -227,23 +227,23 @@ class ProgramWriter {
 
   static void WriteRange(WireWriter& out, uint32_t field, const Dim& dim) {
     out.Begin(field);
-    out.Int(1, dim.is_static() ? dim.value() : 1);
-    out.Int(2, dim.is_static() ? dim.value() : -1);  // no bound
+    out.Int(size_range_field::kLowerBound, dim.is_static() ? dim.value() : 1);
+    out.Int(size_range_field::kUpperBound, dim.is_static() ? dim.value() : -1);  // no bound
     out.End();
   }
 
   static void WriteImage(WireWriter& out, const std::string& layout, const Shape& shape) {
     const Dim &height = shape[2], &width = shape[3];
-    out.Begin(4);  // imageType
-    out.Int(1, width.is_static() ? width.value() : 1);
-    out.Int(2, height.is_static() ? height.value() : 1);
+    out.Begin(feature_type_field::kImageType);
+    out.Int(image_feature_type_field::kWidth, width.is_static() ? width.value() : 1);
+    out.Int(image_feature_type_field::kHeight, height.is_static() ? height.value() : 1);
     for (const auto& [number, name] : kColorSpaces) {
-      if (name == layout) out.Int(3, number);
+      if (name == layout) out.Int(image_feature_type_field::kColorSpace, number);
     }
     if (!width.is_static() || !height.is_static()) {
-      out.Begin(31);  // imageSizeRange
-      WriteRange(out, 1, width);
-      WriteRange(out, 2, height);
+      out.Begin(image_feature_type_field::kImageSizeRange);
+      WriteRange(out, image_feature_type_image_size_range_field::kWidthRange, width);
+      WriteRange(out, image_feature_type_image_size_range_field::kHeightRange, height);
       out.End();
     }
     out.End();
@@ -254,10 +254,11 @@ class ProgramWriter {
     const bool ints = value.dtype() == DType::kInt64;
     const bool is_dictionary = value.type().kind() == Type::kMap;
     if (is_dictionary) {
-      out.Begin(6);             // dictionaryType
-      out.Begin(ints ? 1 : 2);  // int64KeyType, stringKeyType
+      out.Begin(feature_type_field::kDictionaryType);
+      out.Begin(ints ? dictionary_feature_type_field::kInt64KeyType
+                     : dictionary_feature_type_field::kStringKeyType);
     } else {
-      out.Begin(ints ? 1 : 3);  // int64Type, stringType
+      out.Begin(ints ? feature_type_field::kInt64Type : feature_type_field::kStringType);
     }
     out.End();
     if (is_dictionary) out.End();
@@ -265,8 +266,8 @@ class ProgramWriter {
 
   void WriteFeature(WireWriter& out, uint32_t field, const Feature& feature) {
     out.Begin(field);
-    out.Bytes(1, feature.name);
-    out.Begin(3);
+    out.Bytes(feature_description_field::kName, feature.name);
+    out.Begin(feature_description_field::kType);
     const Node* node = feature.value->producer();
     if (node && node == Classifier()) {
       WriteLabelType(out, *feature.value);
@@ -282,37 +283,45 @@ class ProgramWriter {
 
   static void WriteArrayType(WireWriter& out, const Value& value) {
     const Shape& shape = *value.shape();
-    out.Begin(5);  // multiArrayType
+    out.Begin(feature_type_field::kMultiArrayType);
     std::vector<int64_t> sizes;
     bool open = false;
     for (const Dim& dim : shape) {
       sizes.push_back(dim.is_static() ? dim.value() : 1);
       open |= !dim.is_static();
     }
-    out.BytesUnlessEmpty(1, PackedInts(sizes));
-    out.Int(2, ArrayType(value.dtype()));
+    out.BytesUnlessEmpty(array_feature_type_field::kShape, PackedInts(sizes));
+    out.Int(array_feature_type_field::kDataType, ArrayType(value.dtype()));
     if (open) {
-      out.Begin(31);  // shapeRange
-      for (const Dim& dim : shape) WriteRange(out, 1, dim);
+      out.Begin(array_feature_type_field::kShapeRange);
+      for (const Dim& dim : shape)
+        WriteRange(out, array_feature_type_shape_range_field::kSizeRanges, dim);
       out.End();
     }
     out.End();
   }
 
   void WriteDescription(WireWriter& out) {
-    out.Begin(2);
-    for (const Feature& feature : inputs_) WriteFeature(out, 1, feature);
-    for (const Feature& feature : outputs_) WriteFeature(out, 10, feature);
+    out.Begin(model_field::kDescription);
+    for (const Feature& feature : inputs_)
+      WriteFeature(out, model_description_field::kInput, feature);
+    for (const Feature& feature : outputs_)
+      WriteFeature(out, model_description_field::kOutput, feature);
     if (const Node* classifier = Classifier()) {
-      out.Bytes(11, NameOf(*classifier->output(0)));  // predictedFeatureName
-      out.Bytes(12, NameOf(*classifier->output(1)));  // predictedProbabilitiesName
+      out.Bytes(model_description_field::kPredictedFeatureName, NameOf(*classifier->output(0)));
+      out.Bytes(model_description_field::kPredictedProbabilitiesName,
+                NameOf(*classifier->output(1)));
     }
-    out.Begin(100);  // metadata
+    out.Begin(model_description_field::kMetadata);
     std::map<std::string, std::string> own;
     // By the names of the fields, and by those that coremltools has for them.
     static constexpr std::pair<std::string_view, uint32_t> kNamed[] = {
-        {"shortDescription", 1}, {"versionString", 2},     {"author", 3},
-        {"license", 4},          {"short_description", 1}, {"version", 2}};
+        {"shortDescription", metadata_field::kShortDescription},
+        {"versionString", metadata_field::kVersionString},
+        {"author", metadata_field::kAuthor},
+        {"license", metadata_field::kLicense},
+        {"short_description", metadata_field::kShortDescription},
+        {"version", metadata_field::kVersionString}};
     if (const Annotations* notes = model_.annotations.get()) {
       std::set<uint32_t> there;
       for (const auto& entry : notes->metadata) {
@@ -331,9 +340,9 @@ class ProgramWriter {
       }
     }
     for (const auto& [key, value] : own) {
-      out.Begin(100);
-      out.Bytes(1, key);
-      out.Bytes(2, value);
+      out.Begin(metadata_field::kUserDefined);
+      out.Bytes(metadata_user_defined_entry_field::kKey, key);
+      out.Bytes(metadata_user_defined_entry_field::kValue, value);
       out.End();
     }
     out.End();
@@ -351,11 +360,11 @@ class ProgramWriter {
 
   absl::Status WriteNamedType(WireWriter& out, std::string_view name, const Value& value) {
     if (value.type().kind() == Type::kMap) {
-      out.Bytes(1, name);
-      out.Begin(2);
-      out.Begin(4);  // dictionaryType
-      WriteScalarType(out, 1, value.dtype());
-      WriteScalarType(out, 2, value.type().element().dtype());
+      out.Bytes(named_value_type_field::kName, name);
+      out.Begin(named_value_type_field::kType);
+      out.Begin(value_type_field::kDictionaryType);
+      WriteScalarType(out, dictionary_type_field::kKeyType, value.dtype());
+      WriteScalarType(out, dictionary_type_field::kValueType, value.type().element().dtype());
       out.End();
       out.End();
       return absl::OkStatus();
@@ -376,8 +385,8 @@ class ProgramWriter {
     if (BitWidth(value.dtype()) < 32 && IsInteger(value.dtype())) {
       Need(7, StrCat("'", value.name(), "' of ", Name(value.dtype())));
     }
-    out.Bytes(1, name);
-    out.Begin(2);
+    out.Bytes(named_value_type_field::kName, name);
+    out.Begin(named_value_type_field::kType);
     WriteTensorType(out, value.dtype(), *shape);
     out.End();
     return absl::OkStatus();
@@ -405,21 +414,21 @@ class ProgramWriter {
 
   // An element of a list, a text or a number.
   static void WriteScalar(WireWriter& out, std::string_view text) {
-    WriteScalarType(out, 2, DType::kString);
-    out.Begin(3);  // immediateValue
-    out.Begin(1);
-    out.Begin(4);
-    out.Bytes(1, text);
+    WriteScalarType(out, value_field::kType, DType::kString);
+    out.Begin(value_field::kImmediateValue);
+    out.Begin(value_immediate_value_field::kTensor);
+    out.Begin(tensor_value_field::kStrings);
+    out.Bytes(tensor_value_repeated_strings_field::kValues, text);
     out.End();
     out.End();
     out.End();
   }
   static void WriteScalar(WireWriter& out, int64_t number) {
-    WriteScalarType(out, 2, DType::kInt64);
-    out.Begin(3);  // immediateValue
-    out.Begin(1);
-    out.Begin(5);  // longInts
-    out.Bytes(1, PackedInts({number}));
+    WriteScalarType(out, value_field::kType, DType::kInt64);
+    out.Begin(value_field::kImmediateValue);
+    out.Begin(value_immediate_value_field::kTensor);
+    out.Begin(tensor_value_field::kLongInts);
+    out.Bytes(tensor_value_repeated_long_ints_field::kValues, PackedInts({number}));
     out.End();
     out.End();
     out.End();
@@ -430,25 +439,25 @@ class ProgramWriter {
   static void WriteListArgument(WireWriter& out, std::string_view name,
                                 const std::vector<T>& elements) {
     const DType dtype = std::is_same_v<T, int64_t> ? DType::kInt64 : DType::kString;
-    out.Begin(2);
-    out.Bytes(1, name);
-    out.Begin(2);
-    out.Begin(1);
-    out.Begin(2);  // the binding's value
-    out.Begin(2);  // its type
-    out.Begin(2);  // listType
-    WriteScalarType(out, 1, dtype);
-    out.Begin(2);  // length
-    out.Begin(1);
-    out.Int(1, static_cast<int64_t>(elements.size()));
+    out.Begin(operation_field::kInputs);
+    out.Bytes(operation_inputs_entry_field::kKey, name);
+    out.Begin(operation_inputs_entry_field::kValue);
+    out.Begin(argument_field::kArguments);
+    out.Begin(argument_binding_field::kValue);
+    out.Begin(value_field::kType);
+    out.Begin(value_type_field::kListType);
+    WriteScalarType(out, list_type_field::kType, dtype);
+    out.Begin(list_type_field::kLength);
+    out.Begin(dimension_field::kConstant);
+    out.Int(dimension_constant_dimension_field::kSize, static_cast<int64_t>(elements.size()));
     out.End();
     out.End();
     out.End();
     out.End();
-    out.Begin(3);  // immediateValue
-    out.Begin(3);  // list
+    out.Begin(value_field::kImmediateValue);
+    out.Begin(value_immediate_value_field::kList);
     for (const T& element : elements) {
-      out.Begin(1);
+      out.Begin(list_value_field::kValues);
       WriteScalar(out, element);
       out.End();
     }
@@ -462,9 +471,9 @@ class ProgramWriter {
 
   // An entry of a map of attributes.
   static void WriteName(WireWriter& out, std::string_view name) {
-    out.Begin(5);
-    out.Bytes(1, "name");
-    out.Begin(2);
+    out.Begin(operation_field::kAttributes);
+    out.Bytes(operation_attributes_entry_field::kKey, "name");
+    out.Begin(operation_attributes_entry_field::kValue);
     WriteScalar(out, name);
     out.End();
     out.End();
@@ -480,32 +489,33 @@ class ProgramWriter {
     if (tensor.rank() > kMaxRankOfPrograms) {
       return CannotExpress("constant '", name, "' has ", tensor.rank(), " axes");
     }
-    out.Begin(2);
+    out.Begin(value_field::kType);
     WriteTensorType(out, dtype, tensor.shape());
     out.End();
     if (tensor.num_elements() >= kSmallConstant && BlobType(dtype) != 0) {
-      out.Begin(5);  // blobFileValue
-      out.Bytes(1, kWeightsFile);
-      out.Varint(2, weights_.Add(tensor));
+      out.Begin(value_field::kBlobFileValue);
+      out.Bytes(value_blob_file_value_field::kFileName, kWeightsFile);
+      out.Varint(value_blob_file_value_field::kOffset, weights_.Add(tensor));
       out.End();
       return absl::OkStatus();
     }
-    out.Begin(3);
-    out.Begin(1);
+    out.Begin(value_field::kImmediateValue);
+    out.Begin(value_immediate_value_field::kTensor);
     if (dtype == DType::kString) {
-      out.Begin(4);
-      for (const std::string& text : tensor.strings()) out.Bytes(1, text);
+      out.Begin(tensor_value_field::kStrings);
+      for (const std::string& text : tensor.strings())
+        out.Bytes(tensor_value_repeated_strings_field::kValues, text);
     } else if (dtype == DType::kFloat32) {
-      out.Begin(1);
-      out.TensorBytes(1, tensor);
+      out.Begin(tensor_value_field::kFloats);
+      out.TensorBytes(tensor_value_repeated_floats_field::kValues, tensor);
     } else if (dtype == DType::kInt32 || dtype == DType::kUInt32 || dtype == DType::kBool) {
       std::vector<int64_t> numbers;
       for (int64_t i = 0; i < tensor.num_elements(); ++i) numbers.push_back(tensor.AsInt(i));
-      out.Begin(dtype == DType::kBool ? 3 : 2);
-      out.Bytes(1, PackedInts(numbers));
+      out.Begin(dtype == DType::kBool ? tensor_value_field::kBools : tensor_value_field::kInts);
+      out.Bytes(tensor_value_repeated_ints_field::kValues, PackedInts(numbers));
     } else {
-      out.Begin(7);
-      out.TensorBytes(1, tensor);
+      out.Begin(tensor_value_field::kBytes);
+      out.TensorBytes(tensor_value_repeated_bytes_field::kValues, tensor);
     }
     out.End();
     out.End();
@@ -514,18 +524,18 @@ class ProgramWriter {
   }
 
   absl::Status WriteConst(WireWriter& out, const Tensor& tensor, std::string_view name) {
-    out.Begin(3);  // an operation
-    out.Bytes(1, "const");
-    out.Begin(3);
-    out.Bytes(1, name);
-    out.Begin(2);
+    out.Begin(block_field::kOperations);
+    out.Bytes(operation_field::kType, "const");
+    out.Begin(operation_field::kOutputs);
+    out.Bytes(named_value_type_field::kName, name);
+    out.Begin(named_value_type_field::kType);
     WriteTensorType(out, tensor.dtype(), tensor.shape());
     out.End();
     out.End();
     WriteName(out, name);
-    out.Begin(5);
-    out.Bytes(1, "val");
-    out.Begin(2);
+    out.Begin(operation_field::kAttributes);
+    out.Bytes(operation_attributes_entry_field::kKey, "val");
+    out.Begin(operation_attributes_entry_field::kValue);
     X2IR_RETURN_IF_ERROR(WriteValue(out, tensor, name));
     out.End();
     out.End();
@@ -539,7 +549,7 @@ class ProgramWriter {
   absl::Status WriteBlock(const Graph& graph, WireWriter& out) {
     if (graph.parent_node()) {
       for (const Value* input : graph.inputs()) {
-        out.Begin(1);
+        out.Begin(block_field::kInputs);
         X2IR_RETURN_IF_ERROR(WriteNamedType(out, NameOf(*input), *input));
         out.End();
       }
@@ -552,7 +562,7 @@ class ProgramWriter {
       X2IR_RETURN_IF_ERROR(
           Annotate(WriteOperation(*node, out), StrCat(node->op().view(), " '", node->name(), "'")));
     }
-    for (const Value* output : graph.outputs()) out.Bytes(2, NameOf(*output));
+    for (const Value* output : graph.outputs()) out.Bytes(block_field::kOutputs, NameOf(*output));
     return absl::OkStatus();
   }
 
@@ -603,12 +613,12 @@ class ProgramWriter {
 
   static void WriteArgument(WireWriter& out, std::string_view name,
                             const std::vector<std::string>& values) {
-    out.Begin(2);
-    out.Bytes(1, name);
-    out.Begin(2);
+    out.Begin(operation_field::kInputs);
+    out.Bytes(operation_inputs_entry_field::kKey, name);
+    out.Begin(operation_inputs_entry_field::kValue);
     for (const std::string& value : values) {
-      out.Begin(1);
-      out.Bytes(1, value);
+      out.Begin(argument_field::kArguments);
+      out.Bytes(argument_binding_field::kName, value);
       out.End();
     }
     out.End();
@@ -660,8 +670,8 @@ class ProgramWriter {
       Need(argument.since, here);
       arguments.emplace_back(argument.name, std::move(values));
     }
-    out.Begin(3);
-    out.Bytes(1, op->name);
+    out.Begin(block_field::kOperations);
+    out.Bytes(operation_field::kType, op->name);
     for (const auto& [name, values] : arguments) WriteArgument(out, name, values);
     if (const Attribute* texts = node.attrs().Find("classes")) {
       WriteListArgument(out, "classes", *texts->get<Attribute::Strings>());
@@ -671,12 +681,12 @@ class ProgramWriter {
     for (size_t i = 0; i < node.num_outputs(); ++i) {
       const Value* output = node.output(i);
       if (!output) return Internal("result ", i, " is left out");
-      out.Begin(3);
+      out.Begin(operation_field::kOutputs);
       X2IR_RETURN_IF_ERROR(WriteNamedType(out, NameOf(*output), *output));
       out.End();
     }
     for (const Graph* block : node.subgraphs()) {
-      out.Begin(4);
+      out.Begin(operation_field::kBlocks);
       WireWriter inner;
       X2IR_RETURN_IF_ERROR(WriteBlock(*block, inner));
       out.Append(inner);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <complex>
 #include <filesystem>
-#include <iterator>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -18,32 +17,6 @@ namespace x2ir {
 namespace oneflow {
 namespace {
 
-// Ops that are no user ops: the field of OperatorConf, and the fields of its message.
-struct SystemOp {
-  uint32_t field;
-  std::string_view type;
-  uint32_t in = 1, out = 2;
-};
-constexpr SystemOp kSystemOps[] = {
-    {op_field::kVariable, "variable", 0, 2},
-    {op_field::kInput, "input", 0, 2},
-    {op_field::kOutput, "output"},
-    {146, "return"},
-    {155, "distribute_concat"},
-    {156, "distribute_split"},
-    {157, "distribute_clone"},
-    {158, "distribute_add"},
-    {290, "identity"},
-    {339, "constant_like"},
-    {343, "copy"},
-    {344, "cast_to_local"},
-    {345, "cast_from_local"},
-    {600, "feed_input"},
-    {601, "feed_variable"},
-    {602, "fetch_output"},
-};
-// They say when ops run, and make no tensors.
-constexpr uint32_t kTicks[] = {124, 125, 126, 133, 134, 135, 136, 139, 140, 141, 144, 159};
 // The last field of OperatorConf that is about the op itself, not its type.
 constexpr uint32_t kLastCommon = 99;
 
@@ -57,13 +30,13 @@ class JobReader {
       if (job.field() == job_field::kNet) {
         WireReader net(job.Bytes(), wire_.data());
         while (net.Next()) {
-          if (net.field() == 1) X2IR_RETURN_IF_ERROR(ReadOp(net.Bytes()));
+          if (net.field() == dl_net_conf_field::kOp) X2IR_RETURN_IF_ERROR(ReadOp(net.Bytes()));
         }
         X2IR_RETURN_IF_ERROR(net.status());
-      } else if (job.field() == job_field::kConf) {
+      } else if (job.field() == job_field::kJobConf) {
         WireReader conf(job.Bytes(), wire_.data());
         while (conf.Next()) {
-          if (conf.field() == 1) name_ = conf.String();
+          if (conf.field() == job_config_proto_field::kJobName) name_ = conf.String();
         }
         X2IR_RETURN_IF_ERROR(conf.status());
       }
@@ -81,7 +54,7 @@ class JobReader {
     uint32_t field = 0;
     WireReader in(bytes, wire_.data());
     while (in.Next()) {
-      if (in.field() == op_field::kName) {
+      if (in.field() == operator_conf_field::kName) {
         op.name = in.String();
       } else if (in.field() > kLastCommon) {
         field = in.field();
@@ -91,52 +64,52 @@ class JobReader {
     X2IR_RETURN_IF_ERROR(in.status());
     // The text form does not have unknown names, such as those of ticks.
     if (field == 0) return absl::OkStatus();
-    if (std::find(std::begin(kTicks), std::end(kTicks), field) != std::end(kTicks)) {
-      return absl::OkStatus();
-    }
-    return Annotate(
-        field == op_field::kUser ? ReadUserOp(conf, &op) : ReadSystemOp(field, conf, &op),
-        StrCat("op '", op.name, "'"));
+    return Annotate(field == operator_conf_field::kUserConf ? ReadUserOp(conf, &op)
+                                                            : ReadSystemOp(field, conf, &op),
+                    StrCat("op '", op.name, "'"));
   }
 
-  absl::Status ReadSystemOp(uint32_t field, std::string_view bytes, RawOp* op) {
-    const auto* known = std::find_if(std::begin(kSystemOps), std::end(kSystemOps),
-                                     [&](const SystemOp& each) { return each.field == field; });
+  // Ops that are no user ops, each a message of its own.
+  absl::Status ReadSystemOp(uint32_t number, std::string_view bytes, RawOp* op) {
+    const ProtoField* conf = FindProtoField(OperatorMessage(), number);
     // Nothing of others is known but that they are there.
-    if (known == std::end(kSystemOps)) {
-      op->type = StrCat("system_", int64_t{field});
+    if (!conf) {
+      op->type = StrCat("system_", int64_t{number});
       ops_.push_back(std::move(*op));
       return absl::OkStatus();
     }
-    op->type = std::string(known->type);
+    // Ticks say when ops run, and make no tensors: the facts have no fields of them.
+    if (conf->message->fields.empty()) return absl::OkStatus();
+    op->type = conf->name.substr(0, conf->name.rfind("_conf"));
     WireReader in(bytes, wire_.data());
     while (in.Next()) {
-      if (in.field() == known->in) {
+      const ProtoField* field = FindProtoField(*conf->message, in.field());
+      const std::string_view name = field ? field->name : "";
+      if (name == "in" || name == "in_0" || name == "like") {
         op->operands.push_back(in.String());
-      } else if (in.field() == known->out) {
+      } else if (name == "out" || name == "out_0") {
         const std::string lbn = StrCat(op->name, "/", in.Bytes());
         op->results.push_back({lbn, lbn});
-      } else if (field == op_field::kVariable && in.field() == 3) {
+      } else if (name == "shape") {
         X2IR_RETURN_IF_ERROR(ReadShape(in.Bytes(), &op->dims));
-      } else if (field == op_field::kVariable && in.field() == 4) {
+      } else if (name == "data_type" && op->type == "variable") {
         op->dtype = ToDType(in.Int());
-      } else if (field == op_field::kInput && in.field() == 3) {
-        WireReader blob(in.Bytes(), wire_.data());
-        while (blob.Next()) {
-          if (blob.field() == 1) X2IR_RETURN_IF_ERROR(ReadShape(blob.Bytes(), &op->dims));
-          if (blob.field() == 2) op->dtype = ToDType(blob.Int());
-        }
-        X2IR_RETURN_IF_ERROR(blob.status());
-      } else if ((op->type == "distribute_concat" || op->type == "distribute_split") &&
-                 in.field() == 3) {
-        op->attrs.Set("axis", in.Int());
-      } else if (op->type == "constant_like" && in.field() == 3) {
+      } else if (name == "data_type") {
         X2IR_ASSIGN_OR_RETURN(std::string dtype, NameOfDataType(in.Int()));
         op->attrs.Set("dtype", std::move(dtype));
-      } else if (op->type == "constant_like" && in.field() == 4) {
-        op->attrs.Set("int_operand", in.Int());
-      } else if (op->type == "constant_like" && in.field() == 5) {
-        op->attrs.Set("float_operand", in.Double());
+      } else if (name == "blob_conf") {
+        WireReader blob(in.Bytes(), wire_.data());
+        while (blob.Next()) {
+          if (blob.field() == interface_blob_conf_field::kShape) {
+            X2IR_RETURN_IF_ERROR(ReadShape(blob.Bytes(), &op->dims));
+          }
+          if (blob.field() == interface_blob_conf_field::kDataType) op->dtype = ToDType(blob.Int());
+        }
+        X2IR_RETURN_IF_ERROR(blob.status());
+      } else if (name == "axis" || name == "int_operand") {
+        op->attrs.Set(std::string(name), in.Int());
+      } else if (name == "float_operand") {
+        op->attrs.Set(std::string(name), in.Double());
       }
     }
     X2IR_RETURN_IF_ERROR(in.status());
@@ -147,7 +120,7 @@ class JobReader {
   absl::Status ReadShape(std::string_view bytes, std::vector<int64_t>* dims) {
     WireReader in(bytes, wire_.data());
     while (in.Next()) {
-      if (in.field() == 1) in.AppendInts(dims);
+      if (in.field() == shape_proto_field::kDim) in.AppendInts(dims);
     }
     return in.status();
   }
@@ -158,11 +131,11 @@ class JobReader {
     auto& [key, names] = map->emplace_back();
     WireReader in(bytes, wire_.data());
     while (in.Next()) {
-      if (in.field() == 1) key = in.String();
-      if (in.field() != 2) continue;
+      if (in.field() == user_op_conf_input_entry_field::kKey) key = in.String();
+      if (in.field() != user_op_conf_input_entry_field::kValue) continue;
       WireReader list(in.Bytes(), wire_.data());
       while (list.Next()) {
-        if (list.field() == 1) names.push_back(list.String());
+        if (list.field() == user_op_conf_list_string_field::kS) names.push_back(list.String());
       }
       X2IR_RETURN_IF_ERROR(list.status());
     }
@@ -176,21 +149,25 @@ class JobReader {
     WireReader in(bytes, wire_.data());
     while (in.Next()) {
       switch (in.field()) {
-        case 1: op->type = in.String(); break;
-        case 2: X2IR_RETURN_IF_ERROR(ReadNames(in.Bytes(), &inputs)); break;
-        case 3: X2IR_RETURN_IF_ERROR(ReadNames(in.Bytes(), &outputs)); break;
-        case 4: {
+        case user_op_conf_field::kOpTypeName: op->type = in.String(); break;
+        case user_op_conf_field::kInput:
+          X2IR_RETURN_IF_ERROR(ReadNames(in.Bytes(), &inputs));
+          break;
+        case user_op_conf_field::kOutput:
+          X2IR_RETURN_IF_ERROR(ReadNames(in.Bytes(), &outputs));
+          break;
+        case user_op_conf_field::kAttr: {
           auto& [name, value] = attrs.emplace_back();
           WireReader entry(in.Bytes(), wire_.data());
           while (entry.Next()) {
-            if (entry.field() == 1) name = entry.String();
-            if (entry.field() == 2) value = entry.Bytes();
+            if (entry.field() == user_op_conf_attr_entry_field::kKey) name = entry.String();
+            if (entry.field() == user_op_conf_attr_entry_field::kValue) value = entry.Bytes();
           }
           X2IR_RETURN_IF_ERROR(entry.status());
           break;
         }
-        case 5: input_order.push_back(in.String()); break;
-        case 6: output_order.push_back(in.String()); break;
+        case user_op_conf_field::kInputOrder: input_order.push_back(in.String()); break;
+        case user_op_conf_field::kOutputOrder: output_order.push_back(in.String()); break;
         default: break;
       }
     }
@@ -270,20 +247,22 @@ class JobReader {
     WireReader in(bytes, wire_.data());
     while (in.Next()) {
       switch (in.field()) {
-        case attr_field::kInt32: attrs->Set(name, int64_t{static_cast<int32_t>(in.Int())}); break;
-        case attr_field::kInt64: attrs->Set(name, in.Int()); break;
-        case attr_field::kBool: attrs->Set(name, int64_t{in.Int() != 0}); break;
-        case attr_field::kFloat: attrs->Set(name, in.Float()); break;
-        case attr_field::kDouble: attrs->Set(name, in.Double()); break;
-        case attr_field::kString:
-        case attr_field::kBytes: attrs->Set(name, in.String()); break;
-        case attr_field::kDataType: {
+        case attr_value_field::kAtInt32:
+          attrs->Set(name, int64_t{static_cast<int32_t>(in.Int())});
+          break;
+        case attr_value_field::kAtInt64: attrs->Set(name, in.Int()); break;
+        case attr_value_field::kAtBool: attrs->Set(name, int64_t{in.Int() != 0}); break;
+        case attr_value_field::kAtFloat: attrs->Set(name, in.Float()); break;
+        case attr_value_field::kAtDouble: attrs->Set(name, in.Double()); break;
+        case attr_value_field::kAtString:
+        case attr_value_field::kAtBytes: attrs->Set(name, in.String()); break;
+        case attr_value_field::kAtDataType: {
           X2IR_ASSIGN_OR_RETURN(std::string dtype, NameOfDataType(in.Int()));
           attrs->Set(name, std::move(dtype));
           break;
         }
-        case attr_field::kMemoryFormat: attrs->Set(name, MemoryFormatName(in.Int())); break;
-        case attr_field::kDevice: break;
+        case attr_value_field::kAtMemoryFormat: attrs->Set(name, MemoryFormatName(in.Int())); break;
+        case attr_value_field::kAtDevice: break;
         default: {
           const uint32_t field = in.field();
           X2IR_RETURN_IF_ERROR(ReadList(field, in.Bytes(), name, attrs));
@@ -302,21 +281,21 @@ class JobReader {
     std::vector<double> parts;
     WireReader in(bytes, wire_.data());
     while (in.Next()) {
-      if (field == attr_field::kComplex) {
+      if (field == attr_value_field::kAtComplexDouble) {
         parts.push_back(in.Double());
         continue;
       }
-      if (in.field() != 1) continue;
+      if (in.field() != shape_proto_field::kDim) continue;
       switch (field) {
-        case attr_field::kShape:
-        case attr_field::kStride:
-        case attr_field::kInt32s:
-        case attr_field::kInt64s:
-        case attr_field::kDataTypes: in.AppendInts(&ints); break;
-        case attr_field::kFloats: in.AppendFloats(&floats); break;
-        case attr_field::kStrings: strings.push_back(in.String()); break;
-        case attr_field::kShapes:
-        case attr_field::kStrides: {
+        case attr_value_field::kAtShape:
+        case attr_value_field::kAtStride:
+        case attr_value_field::kAtListInt32:
+        case attr_value_field::kAtListInt64:
+        case attr_value_field::kAtListDataType: in.AppendInts(&ints); break;
+        case attr_value_field::kAtListFloat: in.AppendFloats(&floats); break;
+        case attr_value_field::kAtListString: strings.push_back(in.String()); break;
+        case attr_value_field::kAtListShape:
+        case attr_value_field::kAtListStride: {
           std::vector<int64_t> dims;
           X2IR_RETURN_IF_ERROR(ReadShape(in.Bytes(), &dims));
           strings.push_back(absl::StrJoin(dims, ","));
@@ -326,21 +305,22 @@ class JobReader {
       }
     }
     X2IR_RETURN_IF_ERROR(in.status());
-    if (field == attr_field::kComplex) {
+    if (field == attr_value_field::kAtComplexDouble) {
       if (parts.size() != 2) return DataLoss("not a complex number");
       attrs->Set(name, Tensor::Scalar(std::complex<double>(parts[0], parts[1])));
-    } else if (field == attr_field::kFloats) {
+    } else if (field == attr_value_field::kAtListFloat) {
       attrs->Set(name, std::move(floats));
-    } else if (field == attr_field::kDataTypes) {
+    } else if (field == attr_value_field::kAtListDataType) {
       for (const int64_t number : ints) {
         X2IR_ASSIGN_OR_RETURN(strings.emplace_back(), NameOfDataType(number));
       }
       attrs->Set(name, std::move(strings));
-    } else if (field == attr_field::kStrings || field == attr_field::kShapes ||
-               field == attr_field::kStrides) {
+    } else if (field == attr_value_field::kAtListString ||
+               field == attr_value_field::kAtListShape ||
+               field == attr_value_field::kAtListStride) {
       attrs->Set(name, std::move(strings));
     } else {
-      if (field == attr_field::kInt32s) {
+      if (field == attr_value_field::kAtListInt32) {
         for (int64_t& i : ints) i = static_cast<int32_t>(i);
       }
       attrs->Set(name, std::move(ints));
@@ -415,7 +395,7 @@ absl::StatusOr<Model> ReadOneflowJob(const Source& source, const OneflowReadOpti
   std::string of_text;
   std::string_view wire = file->view();
   if (IsJobText(wire.substr(0, 4096))) {
-    X2IR_ASSIGN_OR_RETURN(of_text, ProtoTextToWire(wire, kJobMessage, ProtoUnknown::kSkipped));
+    X2IR_ASSIGN_OR_RETURN(of_text, ProtoTextToWire(wire, JobMessage(), ProtoUnknown::kSkipped));
     wire = of_text;
   }
   JobReader reader(wire);
@@ -450,9 +430,9 @@ bool LooksLikeOneflowJob(absl::Span<const std::byte> head, uint64_t file_size) {
       std::all_of(name.body.begin(), name.body.end(), [](char c) { return c > ' ' && c != 0x7f; });
   if (name.tag != 10 || name.size > op.size || !printable) return false;
   const uint64_t next = FirstField(name.rest).tag >> 3;
-  constexpr uint64_t kCommon[] = {4, 7, 8, 9, 10, 11, 12, 13, 14};
-  return std::find(std::begin(kCommon), std::end(kCommon), next) != std::end(kCommon) ||
-         (next > 99 && next < 700);
+  const bool common = next != operator_conf_field::kName && next <= kLastCommon &&
+                      FindProtoField(OperatorMessage(), static_cast<uint32_t>(next));
+  return common || (next > kLastCommon && next < 700);
 }
 
 }  // namespace x2ir

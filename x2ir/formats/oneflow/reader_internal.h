@@ -15,14 +15,10 @@
 #include "x2ir/formats/io/source.h"
 #include "x2ir/formats/oneflow/oneflow.h"
 #include "x2ir/formats/oneflow/schema.h"
-#include "x2ir/formats/proto_text.h"
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace x2ir::oneflow {
-
-// Protobuf text as these messages.
-extern const ProtoMessage kJobMessage, kVariableMetaMessage;
 
 struct RawResult {
   std::string key;  // what operands say for it; empty: it is left out

@@ -135,35 +135,14 @@ OpSpec OpOf(std::string_view line) {
 
 struct TypeRow {
   int64_t number;
-  std::string_view name;
   DType dtype;
 };
 constexpr TypeRow kDataTypeRows[] = {
-    {0, "kInvalidDataType", DType::kUndefined},
-    {1, "kChar", DType::kUndefined},
-    {2, "kFloat", DType::kFloat32},
-    {3, "kDouble", DType::kFloat64},
-    {4, "kInt8", DType::kInt8},
-    {5, "kInt32", DType::kInt32},
-    {6, "kInt64", DType::kInt64},
-    {7, "kUInt8", DType::kUInt8},
-    {8, "kOFRecord", DType::kUndefined},
-    {9, "kFloat16", DType::kFloat16},
-    {10, "kTensorBuffer", DType::kUndefined},
-    {11, "kBFloat16", DType::kBFloat16},
-    {12, "kBool", DType::kBool},
-    {13, "kUInt16", DType::kUInt16},
-    {14, "kUInt32", DType::kUInt32},
-    {15, "kUInt64", DType::kUInt64},
-    {16, "kUInt128", DType::kUndefined},
-    {17, "kInt16", DType::kInt16},
-    {18, "kInt128", DType::kUndefined},
-    {19, "kComplex32", DType::kUndefined},
-    {20, "kComplex64", DType::kComplex64},
-    {21, "kComplex128", DType::kComplex128},
+    {2, DType::kFloat32}, {3, DType::kFloat64},    {4, DType::kInt8},        {5, DType::kInt32},
+    {6, DType::kInt64},   {7, DType::kUInt8},      {9, DType::kFloat16},     {11, DType::kBFloat16},
+    {12, DType::kBool},   {13, DType::kUInt16},    {14, DType::kUInt32},     {15, DType::kUInt64},
+    {17, DType::kInt16},  {20, DType::kComplex64}, {21, DType::kComplex128},
 };
-
-constexpr std::string_view kMemoryFormats[] = {"kContiguous", "kChannelsLast", "kPreserve"};
 
 }  // namespace
 
@@ -253,33 +232,6 @@ int64_t DataTypeOf(DType dtype) {
     if (row.dtype == dtype) return row.number;
   }
   return 0;
-}
-
-std::string_view DataTypeName(int64_t data_type) {
-  for (const TypeRow& row : kDataTypeRows) {
-    if (row.number == data_type) return row.name;
-  }
-  return "";
-}
-
-std::optional<int64_t> DataTypeNumber(std::string_view name) {
-  for (const TypeRow& row : kDataTypeRows) {
-    if (row.name == name) return row.number;
-  }
-  return std::nullopt;
-}
-
-std::string_view MemoryFormatName(int64_t number) {
-  return number >= 0 && number < static_cast<int64_t>(std::size(kMemoryFormats))
-             ? kMemoryFormats[number]
-             : std::string_view();
-}
-
-std::optional<int64_t> MemoryFormatNumber(std::string_view name) {
-  for (size_t i = 0; i < std::size(kMemoryFormats); ++i) {
-    if (kMemoryFormats[i] == name) return static_cast<int64_t>(i);
-  }
-  return std::nullopt;
 }
 
 }  // namespace x2ir::oneflow

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "x2ir/formats/oneflow/job_internal.h"
 #include "x2ir/formats/oneflow/reader_internal.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -13,15 +14,6 @@ namespace {
 
 constexpr size_t kNamed = 8;  // names in a message
 constexpr size_t kMaxMeta = 1 << 16;
-
-constexpr ProtoEnum kDataTypeEnum = {DataTypeNumber, nullptr};
-constexpr ProtoField kVariableShapeFields[] = {
-    {"dim", 1, ProtoKind::kInt64, nullptr, nullptr, ProtoRule::kMany}};
-const ProtoMessage kVariableShape{"ShapeProto", kVariableShapeFields};
-const ProtoField kVariableMetaFields[] = {
-    {"shape", 2, ProtoKind::kMessage, &kVariableShape},
-    {"data_type", 3, ProtoKind::kEnum, nullptr, &kDataTypeEnum},
-};
 
 // A name that is that of a folder, and leads nowhere else.
 bool IsFolderName(std::string_view name) {
@@ -37,16 +29,16 @@ std::string DimsText(const std::vector<int64_t>& dims) {
 absl::Status CheckMeta(std::string_view text, DType dtype, const std::vector<int64_t>& dims) {
   if (text.size() > kMaxMeta) return DataLoss("its description is too long");
   X2IR_ASSIGN_OR_RETURN(const std::string wire,
-                        ProtoTextToWire(text, kVariableMetaMessage, ProtoUnknown::kSkipped));
+                        ProtoTextToWire(text, VariableMetaMessage(), ProtoUnknown::kSkipped));
   std::vector<int64_t> own_dims;
   int64_t own_type = 0;
   WireReader in(wire, wire.data());
   while (in.Next()) {
-    if (in.field() == 3) own_type = in.Int();
-    if (in.field() != 2) continue;
+    if (in.field() == variable_meta_info_field::kDataType) own_type = in.Int();
+    if (in.field() != variable_meta_info_field::kShape) continue;
     WireReader shape(in.Bytes(), wire.data());
     while (shape.Next()) {
-      if (shape.field() == 1) shape.AppendInts(&own_dims);
+      if (shape.field() == shape_proto_field::kDim) shape.AppendInts(&own_dims);
     }
     X2IR_RETURN_IF_ERROR(shape.status());
   }
@@ -59,8 +51,6 @@ absl::Status CheckMeta(std::string_view text, DType dtype, const std::vector<int
 }
 
 }  // namespace
-
-const ProtoMessage kVariableMetaMessage{"VariableMetaInfo", kVariableMetaFields};
 
 Variables::Variables(const Source& source, const std::string& folder)
     : source_(source), folder_(folder.empty() ? source.folder() : folder) {}

@@ -1,4 +1,4 @@
-// The messages of a program, by the fields of facts/paddle-proto-fields.json.
+// The messages of a program.
 #include <complex>
 
 #include "x2ir/formats/paddle/paddle_internal.h"
@@ -7,6 +7,9 @@
 
 namespace x2ir::paddle {
 namespace {
+
+// Of facts/paddle-proto-fields.json.
+#include "x2ir_paddle_fields.inc"
 
 enum AttrType : int64_t {
   kInt,
@@ -41,16 +44,16 @@ absl::StatusOr<ScalarValue> ReadScalar(std::string_view bytes, const char* origi
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: scalar.kind = static_cast<ScalarValue::Kind>(in.Int()); break;
-      case 2:
-      case 3: scalar.integer = in.Int(); break;
-      case 4: scalar.real = in.Double(); break;
-      case 5: {
+      case scalar_field::kType: scalar.kind = static_cast<ScalarValue::Kind>(in.Int()); break;
+      case scalar_field::kB:
+      case scalar_field::kI: scalar.integer = in.Int(); break;
+      case scalar_field::kR: scalar.real = in.Double(); break;
+      case scalar_field::kC: {
         double parts[2] = {0, 0};
         WireReader fields(in.Bytes(), origin);
         while (fields.Next()) {
-          if (fields.field() == 1 || fields.field() == 2)
-            parts[fields.field() - 1] = fields.Double();
+          if (fields.field() == complex_field::kR) parts[0] = fields.Double();
+          if (fields.field() == complex_field::kI) parts[1] = fields.Double();
         }
         X2IR_RETURN_IF_ERROR(fields.status());
         scalar.real = {parts[0], parts[1]};
@@ -97,8 +100,8 @@ absl::Status ReadSlot(std::string_view bytes, const char* origin, std::vector<Sl
   Slot slot;
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) slot.name = in.Bytes();
-    if (in.field() == 2) slot.arguments.push_back(in.Bytes());
+    if (in.field() == op_desc_var_field::kParameter) slot.name = in.Bytes();
+    if (in.field() == op_desc_var_field::kArguments) slot.arguments.push_back(in.Bytes());
   }
   slots->push_back(std::move(slot));
   return in.status();
@@ -118,26 +121,26 @@ absl::Status ReadAttr(std::string_view bytes, const char* origin, OpDesc* op) {
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: name = in.Bytes(); break;
-      case 2: type = in.Int(); break;
-      case 3:
-      case 10:
-      case 13: number = in.Int(); break;
-      case 4: real = in.Float(); break;
-      case 5: text = in.Bytes(); break;
-      case 6:
-      case 11:
-      case 15: in.AppendInts(&ints); break;
-      case 7: in.AppendFloats(&floats); break;
-      case 8: strings.push_back(in.String()); break;
-      case 12: block = in.Int(); break;
-      case 14: in.AppendInts(&blocks); break;
-      case 16: in.AppendDoubles(&doubles); break;
-      case 17:
-      case 18: vars.push_back(in.Bytes()); break;
-      case 19: wide = in.Double(); break;
-      case 20:
-      case 21: {
+      case op_desc_attr_field::kName: name = in.Bytes(); break;
+      case op_desc_attr_field::kType: type = in.Int(); break;
+      case op_desc_attr_field::kI:
+      case op_desc_attr_field::kB:
+      case op_desc_attr_field::kL: number = in.Int(); break;
+      case op_desc_attr_field::kF: real = in.Float(); break;
+      case op_desc_attr_field::kS: text = in.Bytes(); break;
+      case op_desc_attr_field::kInts:
+      case op_desc_attr_field::kBools:
+      case op_desc_attr_field::kLongs: in.AppendInts(&ints); break;
+      case op_desc_attr_field::kFloats: in.AppendFloats(&floats); break;
+      case op_desc_attr_field::kStrings: strings.push_back(in.String()); break;
+      case op_desc_attr_field::kBlockIdx: block = in.Int(); break;
+      case op_desc_attr_field::kBlocksIdx: in.AppendInts(&blocks); break;
+      case op_desc_attr_field::kFloat64s: in.AppendDoubles(&doubles); break;
+      case op_desc_attr_field::kVarName:
+      case op_desc_attr_field::kVarsName: vars.push_back(in.Bytes()); break;
+      case op_desc_attr_field::kFloat64: wide = in.Double(); break;
+      case op_desc_attr_field::kScalar:
+      case op_desc_attr_field::kScalars: {
         X2IR_ASSIGN_OR_RETURN(scalars.emplace_back(), ReadScalar(in.Bytes(), origin));
         break;
       }
@@ -190,10 +193,14 @@ absl::Status ReadOp(std::string_view bytes, const char* origin, std::vector<OpDe
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: X2IR_RETURN_IF_ERROR(ReadSlot(in.Bytes(), origin, &op.inputs)); break;
-      case 2: X2IR_RETURN_IF_ERROR(ReadSlot(in.Bytes(), origin, &op.outputs)); break;
-      case 3: op.type = in.Bytes(); break;
-      case 4: X2IR_RETURN_IF_ERROR(ReadAttr(in.Bytes(), origin, &op)); break;
+      case op_desc_field::kInputs:
+        X2IR_RETURN_IF_ERROR(ReadSlot(in.Bytes(), origin, &op.inputs));
+        break;
+      case op_desc_field::kOutputs:
+        X2IR_RETURN_IF_ERROR(ReadSlot(in.Bytes(), origin, &op.outputs));
+        break;
+      case op_desc_field::kType: op.type = in.Bytes(); break;
+      case op_desc_field::kAttrs: X2IR_RETURN_IF_ERROR(ReadAttr(in.Bytes(), origin, &op)); break;
       default: break;
     }
   }
@@ -207,16 +214,20 @@ absl::Status ReadVarType(std::string_view bytes, const char* origin, VarDesc* va
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: var->kind = in.Int(); break;
-      case 2: X2IR_RETURN_IF_ERROR(ReadTensorDesc(in.Bytes(), origin, &var->tensor)); break;
-      case 3:
-      case 4: {
+      case var_type_field::kType: var->kind = in.Int(); break;
+      case var_type_field::kSelectedRows:
+        X2IR_RETURN_IF_ERROR(ReadTensorDesc(in.Bytes(), origin, &var->tensor));
+        break;
+      case var_type_field::kLodTensor:
+      case var_type_field::kTensorArray: {
         WireReader desc(in.Bytes(), origin);
         while (desc.Next()) {
-          if (desc.field() == 1) {
+          if (desc.field() == var_type_lo_d_tensor_desc_field::kTensor) {
             X2IR_RETURN_IF_ERROR(ReadTensorDesc(desc.Bytes(), origin, &var->tensor));
           }
-          if (desc.field() == 2) var->lod_level = desc.Int();
+          if (desc.field() == var_type_lo_d_tensor_desc_field::kLodLevel) {
+            var->lod_level = desc.Int();
+          }
         }
         X2IR_RETURN_IF_ERROR(desc.status());
         break;
@@ -232,9 +243,11 @@ absl::Status ReadVar(std::string_view bytes, const char* origin, std::vector<Var
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: var.name = in.Bytes(); break;
-      case 2: X2IR_RETURN_IF_ERROR(ReadVarType(in.Bytes(), origin, &var)); break;
-      case 3: var.persistable = in.Int() != 0; break;
+      case var_desc_field::kName: var.name = in.Bytes(); break;
+      case var_desc_field::kType:
+        X2IR_RETURN_IF_ERROR(ReadVarType(in.Bytes(), origin, &var));
+        break;
+      case var_desc_field::kPersistable: var.persistable = in.Int() != 0; break;
       default: break;
     }
   }
@@ -245,10 +258,12 @@ absl::Status ReadBlock(std::string_view bytes, const char* origin, BlockDesc* bl
   WireReader in(bytes, origin);
   while (in.Next()) {
     switch (in.field()) {
-      case 1: block->index = in.Int(); break;
-      case 2: block->parent = static_cast<int32_t>(in.Int()); break;
-      case 3: X2IR_RETURN_IF_ERROR(ReadVar(in.Bytes(), origin, &block->vars)); break;
-      case 4:
+      case block_desc_field::kIdx: block->index = in.Int(); break;
+      case block_desc_field::kParentIdx: block->parent = static_cast<int32_t>(in.Int()); break;
+      case block_desc_field::kVars:
+        X2IR_RETURN_IF_ERROR(ReadVar(in.Bytes(), origin, &block->vars));
+        break;
+      case block_desc_field::kOps:
         X2IR_RETURN_IF_ERROR(
             Annotate(ReadOp(in.Bytes(), origin, &block->ops),
                      StrCat("operator ", block->ops.empty() ? 0 : block->ops.size() - 1)));
@@ -262,15 +277,15 @@ absl::Status ReadBlock(std::string_view bytes, const char* origin, BlockDesc* bl
 absl::Status ReadVersions(std::string_view bytes, const char* origin, ProgramDesc* program) {
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() != 1) continue;
+    if (in.field() != op_version_map_field::kPair) continue;
     auto& [name, version] = program->op_versions.emplace_back("", 0);
     WireReader pair(in.Bytes(), origin);
     while (pair.Next()) {
-      if (pair.field() == 1) name = pair.Bytes();
-      if (pair.field() != 2) continue;
+      if (pair.field() == op_version_map_op_version_pair_field::kOpName) name = pair.Bytes();
+      if (pair.field() != op_version_map_op_version_pair_field::kOpVersion) continue;
       WireReader number(pair.Bytes(), origin);
       while (number.Next()) {
-        if (number.field() == 1) version = number.Int();
+        if (number.field() == op_version_field::kVersion) version = number.Int();
       }
       X2IR_RETURN_IF_ERROR(number.status());
     }
@@ -284,8 +299,8 @@ absl::Status ReadVersions(std::string_view bytes, const char* origin, ProgramDes
 absl::Status ReadTensorDesc(std::string_view bytes, const char* origin, TensorDesc* desc) {
   WireReader in(bytes, origin);
   while (in.Next()) {
-    if (in.field() == 1) desc->data_type = in.Int();
-    if (in.field() == 2) in.AppendInts(&desc->dims);
+    if (in.field() == var_type_tensor_desc_field::kDataType) desc->data_type = in.Int();
+    if (in.field() == var_type_tensor_desc_field::kDims) in.AppendInts(&desc->dims);
   }
   return in.status();
 }
@@ -295,20 +310,22 @@ absl::StatusOr<ProgramDesc> ReadProgramDesc(std::string_view bytes) {
   WireReader in(bytes, bytes.data());
   while (in.Next()) {
     switch (in.field()) {
-      case 1:
+      case program_desc_field::kBlocks:
         X2IR_RETURN_IF_ERROR(
             Annotate(ReadBlock(in.Bytes(), bytes.data(), &program.blocks.emplace_back()),
                      StrCat("block ", program.blocks.size() - 1)));
         break;
-      case 4: {
+      case program_desc_field::kVersion: {
         WireReader version(in.Bytes(), bytes.data());
         while (version.Next()) {
-          if (version.field() == 1) program.version = version.Int();
+          if (version.field() == version_field::kVersion) program.version = version.Int();
         }
         X2IR_RETURN_IF_ERROR(version.status());
         break;
       }
-      case 5: X2IR_RETURN_IF_ERROR(ReadVersions(in.Bytes(), bytes.data(), &program)); break;
+      case program_desc_field::kOpVersionMap:
+        X2IR_RETURN_IF_ERROR(ReadVersions(in.Bytes(), bytes.data(), &program));
+        break;
       default: break;
     }
   }

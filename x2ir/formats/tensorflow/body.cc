@@ -229,7 +229,7 @@ absl::Status Body::DeclareConst(const NodeProto& proto, Graph* graph) {
   std::optional<std::string_view> tensor_bytes;
   WireReader in = library_.source().Fields(bytes);
   while (in.Next()) {
-    if (in.field() == attr_field::kTensor) tensor_bytes = in.Bytes();
+    if (in.field() == attr_value_field::kTensor) tensor_bytes = in.Bytes();
   }
   X2IR_RETURN_IF_ERROR(in.status());
   if (!tensor_bytes) return Invalid("attribute 'value' is not a tensor");

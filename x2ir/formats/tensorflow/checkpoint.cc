@@ -30,12 +30,12 @@ absl::StatusOr<Slice> ReadSlice(const Source& source, std::string_view bytes) {
   Slice slice;
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
-    if (in.field() != slice_field::kExtent) continue;
+    if (in.field() != tensor_slice_proto_field::kExtent) continue;
     Extent extent;
     WireReader fields = source.Fields(in.Bytes());
     while (fields.Next()) {
-      if (fields.field() == slice_field::kStart) extent.start = fields.Int();
-      if (fields.field() == slice_field::kLength) extent.length = fields.Int();
+      if (fields.field() == tensor_slice_proto_extent_field::kStart) extent.start = fields.Int();
+      if (fields.field() == tensor_slice_proto_extent_field::kLength) extent.length = fields.Int();
     }
     X2IR_RETURN_IF_ERROR(fields.status());
     slice.push_back(extent);
@@ -80,29 +80,29 @@ absl::Status Checkpoint::ReadIndex(std::string_view file, uint64_t* shards) {
     WireReader in = source.Fields(value);
     if (key == kHeaderKey) {
       while (in.Next()) {
-        if (in.field() == bundle_field::kShards) *shards = in.Varint();
-        if (in.field() == bundle_field::kEndianness) big_endian = in.Int() != 0;
+        if (in.field() == bundle_header_proto_field::kNumShards) *shards = in.Varint();
+        if (in.field() == bundle_header_proto_field::kEndianness) big_endian = in.Int() != 0;
       }
       return in.status();
     }
     Stored entry;
     while (in.Next()) {
       switch (in.field()) {
-        case bundle_field::kDType: entry.type = in.Int(); break;
-        case bundle_field::kShape: {
+        case bundle_entry_proto_field::kDtype: entry.type = in.Int(); break;
+        case bundle_entry_proto_field::kShape: {
           X2IR_ASSIGN_OR_RETURN(std::optional<Shape> shape, ReadShape(source, in.Bytes()));
           if (shape) entry.shape = *std::move(shape);
           break;
         }
-        case bundle_field::kShard: entry.shard = in.Int(); break;
-        case bundle_field::kOffset: entry.offset = in.Int(); break;
-        case bundle_field::kSize: entry.size = in.Int(); break;
-        case bundle_field::kCrc:
+        case bundle_entry_proto_field::kShardId: entry.shard = in.Int(); break;
+        case bundle_entry_proto_field::kOffset: entry.offset = in.Int(); break;
+        case bundle_entry_proto_field::kSize: entry.size = in.Int(); break;
+        case bundle_entry_proto_field::kCrc32c:
           if (in.type() == WireType::kFixed32) {
             std::memcpy(&entry.crc, in.raw().data() + in.raw().size() - 4, 4);
           }
           break;
-        case bundle_field::kSlices: {
+        case bundle_entry_proto_field::kSlices: {
           X2IR_ASSIGN_OR_RETURN(Slice slice, ReadSlice(source, in.Bytes()));
           entry.slices.push_back(std::move(slice));
           break;
@@ -132,15 +132,19 @@ absl::Status Checkpoint::ReadObjectGraph() {
   const Source source = SourceOf(tensor->strings()[0]);
   WireReader graph = source.Fields(source.bytes);
   while (graph.Next()) {
-    if (graph.field() != object_graph_field::kNodes) continue;
+    if (graph.field() != trackable_object_graph_field::kNodes) continue;
     WireReader node = source.Fields(graph.Bytes());
     while (node.Next()) {
-      if (node.field() != object_graph_field::kAttributes) continue;
+      if (node.field() != trackable_object_graph_trackable_object_field::kAttributes) continue;
       std::string_view name, key;
       WireReader attr = source.Fields(node.Bytes());
       while (attr.Next()) {
-        if (attr.field() == object_graph_field::kFullName) name = attr.Bytes();
-        if (attr.field() == object_graph_field::kCheckpointKey) key = attr.Bytes();
+        if (attr.field() ==
+            trackable_object_graph_trackable_object_serialized_tensor_field::kFullName)
+          name = attr.Bytes();
+        if (attr.field() ==
+            trackable_object_graph_trackable_object_serialized_tensor_field::kCheckpointKey)
+          key = attr.Bytes();
       }
       X2IR_RETURN_IF_ERROR(attr.status());
       if (name.empty()) continue;

@@ -43,10 +43,11 @@ bool IsPrintable(std::string_view name) {
 // A node begins with its name and its op.
 bool LooksLikeNode(std::string_view bytes) {
   Start name = StartOf(bytes);
-  if (name.tag != Tag(node_field::kName, WireType::kBytes) || !IsPrintable(name.body)) return false;
+  if (name.tag != Tag(node_def_field::kName, WireType::kBytes) || !IsPrintable(name.body))
+    return false;
   if (name.body.size() < name.size) return true;  // all that is in sight
   const Start op = StartOf({name.body.end(), bytes.end()});
-  return op.tag == Tag(node_field::kOp, WireType::kBytes) && IsPrintable(op.body);
+  return op.tag == Tag(node_def_field::kOp, WireType::kBytes) && IsPrintable(op.body);
 }
 
 }  // namespace
@@ -57,19 +58,20 @@ bool LooksLikeTensorFlow(absl::Span<const std::byte> head, uint64_t file_size) {
   const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
   if (!TextRoot(bytes).empty()) return true;
   const Start first = StartOf(bytes);
-  if (first.tag == Tag(graph_field::kNode, WireType::kBytes)) {
+  if (first.tag == Tag(graph_def_field::kNode, WireType::kBytes)) {
     return first.size <= file_size && LooksLikeNode(first.body);
   }
   // A SavedModel: its version, which is 1, and a graph, which begins with what it says of itself.
-  if (first.tag != Tag(saved_model_field::kSchemaVersion, WireType::kVarint) || first.size != 1) {
+  if (first.tag != Tag(saved_model_field::kSavedModelSchemaVersion, WireType::kVarint) ||
+      first.size != 1) {
     return false;
   }
   const Start graph = StartOf(bytes.substr(2));
   const Start info = StartOf(graph.body);
-  return graph.tag == Tag(saved_model_field::kMetaGraph, WireType::kBytes) &&
+  return graph.tag == Tag(saved_model_field::kMetaGraphs, WireType::kBytes) &&
          graph.size <= file_size && info.size <= graph.size &&
-         (info.tag == Tag(meta_graph_field::kMetaInfo, WireType::kBytes) ||
-          info.tag == Tag(meta_graph_field::kGraph, WireType::kBytes));
+         (info.tag == Tag(meta_graph_def_field::kMetaInfoDef, WireType::kBytes) ||
+          info.tag == Tag(meta_graph_def_field::kGraphDef, WireType::kBytes));
 }
 
 bool IsSavedModelFolder(const std::string& path) {

@@ -11,10 +11,10 @@ absl::Status ReadNodeProto(const Source& source, std::string_view bytes, NodePro
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
     switch (in.field()) {
-      case node_field::kName: node->name = in.Bytes(); break;
-      case node_field::kOp: node->op = in.Bytes(); break;
-      case node_field::kInput: node->inputs.push_back(in.Bytes()); break;
-      case node_field::kAttr: {
+      case node_def_field::kName: node->name = in.Bytes(); break;
+      case node_def_field::kOp: node->op = in.Bytes(); break;
+      case node_def_field::kInput: node->inputs.push_back(in.Bytes()); break;
+      case node_def_field::kAttr: {
         X2IR_ASSIGN_OR_RETURN(const Entry entry, ReadEntry(source, in.Bytes()));
         node->attrs.push_back(entry);
         break;
@@ -32,10 +32,10 @@ absl::Status ReadArg(const Source& source, std::string_view bytes, std::vector<A
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
     switch (in.field()) {
-      case arg_field::kName: arg.name = in.Bytes(); break;
-      case arg_field::kType: arg.type = in.Int(); break;
-      case arg_field::kNumberAttr:
-      case arg_field::kTypeListAttr: arg.is_list |= !in.Bytes().empty(); break;
+      case op_def_arg_def_field::kName: arg.name = in.Bytes(); break;
+      case op_def_arg_def_field::kType: arg.type = in.Int(); break;
+      case op_def_arg_def_field::kNumberAttr:
+      case op_def_arg_def_field::kTypeListAttr: arg.is_list |= !in.Bytes().empty(); break;
       default: break;
     }
   }
@@ -47,19 +47,19 @@ absl::Status ReadOpDef(const Source& source, std::string_view bytes, FunctionPro
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
     switch (in.field()) {
-      case op_field::kName: function->name = in.Bytes(); break;
-      case op_field::kInputArg:
+      case op_def_field::kName: function->name = in.Bytes(); break;
+      case op_def_field::kInputArg:
         X2IR_RETURN_IF_ERROR(ReadArg(source, in.Bytes(), &function->inputs));
         break;
-      case op_field::kOutputArg:
+      case op_def_field::kOutputArg:
         X2IR_RETURN_IF_ERROR(ReadArg(source, in.Bytes(), &function->outputs));
         break;
-      case op_field::kAttr: {
+      case op_def_field::kAttr: {
         Entry attr;
         WireReader fields = source.Fields(in.Bytes());
         while (fields.Next()) {
-          if (fields.field() == op_attr_field::kName) attr.first = fields.Bytes();
-          if (fields.field() == op_attr_field::kType) attr.second = fields.Bytes();
+          if (fields.field() == op_def_attr_def_field::kName) attr.first = fields.Bytes();
+          if (fields.field() == op_def_attr_def_field::kType) attr.second = fields.Bytes();
         }
         X2IR_RETURN_IF_ERROR(fields.status());
         function->attrs.push_back(attr);
@@ -75,16 +75,16 @@ absl::Status ReadFunction(const Source& source, std::string_view bytes, Function
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
     switch (in.field()) {
-      case function_field::kSignature:
+      case function_def_field::kSignature:
         X2IR_RETURN_IF_ERROR(ReadOpDef(source, in.Bytes(), function));
         break;
-      case function_field::kNode:
+      case function_def_field::kNodeDef:
         X2IR_RETURN_IF_ERROR(ReadNodeProto(source, in.Bytes(), &function->nodes.emplace_back()));
         break;
-      case function_field::kRet:
-      case function_field::kControlRet: {
+      case function_def_field::kRet:
+      case function_def_field::kControlRet: {
         X2IR_ASSIGN_OR_RETURN(const Entry entry, ReadEntry(source, in.Bytes()));
-        if (in.field() == function_field::kRet) {
+        if (in.field() == function_def_field::kRet) {
           function->rets.push_back(entry);
         } else {
           function->control_rets.push_back(entry.second);
@@ -109,7 +109,7 @@ absl::StatusOr<std::string> FunctionName(const Source& source, std::string_view 
   std::string name;
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
-    if (in.field() == func_field::kName) name = in.String();
+    if (in.field() == name_attr_list_field::kName) name = in.String();
   }
   X2IR_RETURN_IF_ERROR(in.status());
   return name;
@@ -125,27 +125,27 @@ absl::StatusOr<AttrProto> ReadList(const Source& source, std::string_view bytes)
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
     switch (in.field()) {
-      case attr_field::kS: strings.push_back(in.String()); break;
-      case attr_field::kI:
-      case attr_field::kB: in.AppendInts(&ints); break;
-      case attr_field::kF: in.AppendFloats(&floats); break;
-      case attr_field::kType: {
+      case attr_value_list_value_field::kS: strings.push_back(in.String()); break;
+      case attr_value_list_value_field::kI:
+      case attr_value_list_value_field::kB: in.AppendInts(&ints); break;
+      case attr_value_list_value_field::kF: in.AppendFloats(&floats); break;
+      case attr_value_list_value_field::kType: {
         std::vector<int64_t> numbers;
         in.AppendInts(&numbers);
         for (int64_t number : numbers) types.push_back(ToType(number));
         break;
       }
-      case attr_field::kShape: {
+      case attr_value_list_value_field::kShape: {
         X2IR_ASSIGN_OR_RETURN(Type type, ShapeAsType(source, in.Bytes()));
         types.push_back(std::move(type));
         break;
       }
-      case attr_field::kTensor: {
+      case attr_value_list_value_field::kTensor: {
         X2IR_ASSIGN_OR_RETURN(Tensor tensor, ReadTensor(source, in.Bytes()));
         tensors.push_back(std::move(tensor));
         break;
       }
-      case attr_field::kListFunc: {
+      case attr_value_list_value_field::kFunc: {
         X2IR_ASSIGN_OR_RETURN(std::string name, FunctionName(source, in.Bytes()));
         strings.push_back(std::move(name));
         attr.function = true;
@@ -179,8 +179,8 @@ absl::StatusOr<Entry> ReadEntry(const Source& source, std::string_view bytes) {
   Entry entry;
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
-    if (in.field() == entry_field::kKey) entry.first = in.Bytes();
-    if (in.field() == entry_field::kValue) entry.second = in.Bytes();
+    if (in.field() == node_def_attr_entry_field::kKey) entry.first = in.Bytes();
+    if (in.field() == node_def_attr_entry_field::kValue) entry.second = in.Bytes();
   }
   X2IR_RETURN_IF_ERROR(in.status());
   return entry;
@@ -193,27 +193,27 @@ absl::StatusOr<AttrProto> ReadAttr(const Source& source, std::string_view bytes)
   while (in.Next()) {
     ++values;
     switch (in.field()) {
-      case attr_field::kList: {
+      case attr_value_field::kList: {
         X2IR_ASSIGN_OR_RETURN(attr, ReadList(source, in.Bytes()));
         break;
       }
-      case attr_field::kS: attr.value = in.String(); break;
-      case attr_field::kI: attr.value = in.Int(); break;
-      case attr_field::kF: attr.value = in.Float(); break;
-      case attr_field::kB: attr.value = in.Int() != 0; break;
-      case attr_field::kType: attr.value = ToType(in.Int()); break;
-      case attr_field::kShape: {
+      case attr_value_field::kS: attr.value = in.String(); break;
+      case attr_value_field::kI: attr.value = in.Int(); break;
+      case attr_value_field::kF: attr.value = in.Float(); break;
+      case attr_value_field::kB: attr.value = in.Int() != 0; break;
+      case attr_value_field::kType: attr.value = ToType(in.Int()); break;
+      case attr_value_field::kShape: {
         X2IR_ASSIGN_OR_RETURN(Type type, ShapeAsType(source, in.Bytes()));
         attr.value = std::move(type);
         break;
       }
-      case attr_field::kTensor: {
+      case attr_value_field::kTensor: {
         X2IR_ASSIGN_OR_RETURN(Tensor tensor, ReadTensor(source, in.Bytes()));
         attr.value = std::move(tensor);
         break;
       }
-      case attr_field::kPlaceholder: attr.placeholder = in.Bytes(); break;
-      case attr_field::kFunc: {
+      case attr_value_field::kPlaceholder: attr.placeholder = in.Bytes(); break;
+      case attr_value_field::kFunc: {
         X2IR_ASSIGN_OR_RETURN(std::string name, FunctionName(source, in.Bytes()));
         attr.value = std::move(name);
         attr.function = true;
@@ -238,22 +238,22 @@ absl::Status ReadGraphProto(const Source& source, std::string_view bytes, GraphP
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
     switch (in.field()) {
-      case graph_field::kNode:
+      case graph_def_field::kNode:
         X2IR_RETURN_IF_ERROR(ReadNodeProto(source, in.Bytes(), &out->nodes.emplace_back()));
         break;
-      case graph_field::kVersion: out->producer = std::max(out->producer, in.Int()); break;
-      case graph_field::kVersions: {
+      case graph_def_field::kVersion: out->producer = std::max(out->producer, in.Int()); break;
+      case graph_def_field::kVersions: {
         WireReader fields = source.Fields(in.Bytes());
         while (fields.Next()) {
-          if (fields.field() == versions_field::kProducer) out->producer = fields.Int();
+          if (fields.field() == version_def_field::kProducer) out->producer = fields.Int();
         }
         X2IR_RETURN_IF_ERROR(fields.status());
         break;
       }
-      case graph_field::kLibrary: {
+      case graph_def_field::kLibrary: {
         WireReader fields = source.Fields(in.Bytes());
         while (fields.Next()) {
-          if (fields.field() != library_field::kFunction) continue;
+          if (fields.field() != function_def_library_field::kFunction) continue;
           X2IR_RETURN_IF_ERROR(
               ReadFunction(source, fields.Bytes(), &out->functions.emplace_back()));
         }

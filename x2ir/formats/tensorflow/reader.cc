@@ -286,7 +286,8 @@ absl::StatusOr<Model> ReadSource(Source source, const TensorFlowOptions& options
     const auto bytes = absl::MakeConstSpan(reinterpret_cast<const std::byte*>(source.bytes.data()),
                                            source.bytes.size());
     WireReader first = source.Fields(source.bytes);
-    const bool saved = first.Next() && first.field() == saved_model_field::kSchemaVersion &&
+    const bool saved = first.Next() &&
+                       first.field() == saved_model_field::kSavedModelSchemaVersion &&
                        first.type() == WireType::kVarint;
     if (bytes.empty()) return DataLoss("an empty file");
     root = saved ? "SavedModel" : "GraphDef";

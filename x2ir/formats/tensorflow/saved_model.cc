@@ -16,8 +16,8 @@ absl::StatusOr<PortProto> ReadPort(const Source& source, const Entry& entry) {
   while (in.Next()) {
     switch (in.field()) {
       case tensor_info_field::kName: port.tensor = in.Bytes(); break;
-      case tensor_info_field::kDType: port.type = in.Int(); break;
-      case tensor_info_field::kShape: {
+      case tensor_info_field::kDtype: port.type = in.Int(); break;
+      case tensor_info_field::kTensorShape: {
         X2IR_ASSIGN_OR_RETURN(port.shape, ReadShape(source, in.Bytes()));
         break;
       }
@@ -32,8 +32,8 @@ absl::StatusOr<SignatureProto> ReadSignature(const Source& source, const Entry& 
   SignatureProto signature{entry.first, {}, {}};
   WireReader in = source.Fields(entry.second);
   while (in.Next()) {
-    const bool is_input = in.field() == signature_field::kInputs;
-    if (!is_input && in.field() != signature_field::kOutputs) continue;
+    const bool is_input = in.field() == signature_def_field::kInputs;
+    if (!is_input && in.field() != signature_def_field::kOutputs) continue;
     X2IR_ASSIGN_OR_RETURN(const Entry port_entry, ReadEntry(source, in.Bytes()));
     X2IR_ASSIGN_OR_RETURN(PortProto port, ReadPort(source, port_entry));
     (is_input ? signature.inputs : signature.outputs).push_back(std::move(port));
@@ -59,33 +59,35 @@ absl::StatusOr<SavedModelProto> ReadMetaGraph(const Source& source, std::string_
   WireReader meta = source.Fields(bytes);
   while (meta.Next()) {
     switch (meta.field()) {
-      case meta_graph_field::kGraph: model.graph = meta.Bytes(); break;
-      case meta_graph_field::kMetaInfo: {
+      case meta_graph_def_field::kGraphDef: model.graph = meta.Bytes(); break;
+      case meta_graph_def_field::kMetaInfoDef: {
         WireReader info = source.Fields(meta.Bytes());
         while (info.Next()) {
-          if (info.field() == meta_info_field::kTags) model.tags.push_back(info.Bytes());
-          if (info.field() == meta_info_field::kTensorFlowVersion) {
+          if (info.field() == meta_graph_def_meta_info_def_field::kTags)
+            model.tags.push_back(info.Bytes());
+          if (info.field() == meta_graph_def_meta_info_def_field::kTensorflowVersion) {
             model.tensorflow_version = info.String();
           }
         }
         X2IR_RETURN_IF_ERROR(info.status());
         break;
       }
-      case meta_graph_field::kSaver: {
+      case meta_graph_def_field::kSaverDef: {
         WireReader saver = source.Fields(meta.Bytes());
         while (saver.Next()) {
-          if (saver.field() == saver_field::kFileName) model.checkpoint_name = saver.Bytes();
-          if (saver.field() == saver_field::kRestoreOp) model.restore_op = saver.Bytes();
+          if (saver.field() == saver_def_field::kFilenameTensorName)
+            model.checkpoint_name = saver.Bytes();
+          if (saver.field() == saver_def_field::kRestoreOpName) model.restore_op = saver.Bytes();
         }
         X2IR_RETURN_IF_ERROR(saver.status());
         break;
       }
-      case meta_graph_field::kAsset: {
+      case meta_graph_def_field::kAssetFileDef: {
         std::pair<std::string_view, std::string_view> asset;
         WireReader fields = source.Fields(meta.Bytes());
         while (fields.Next()) {
-          if (fields.field() == asset_field::kFile) asset.second = fields.Bytes();
-          if (fields.field() != asset_field::kTensor) continue;
+          if (fields.field() == asset_file_def_field::kFilename) asset.second = fields.Bytes();
+          if (fields.field() != asset_file_def_field::kTensorInfo) continue;
           WireReader info = source.Fields(fields.Bytes());
           while (info.Next()) {
             if (info.field() == tensor_info_field::kName) asset.first = info.Bytes();
@@ -96,7 +98,7 @@ absl::StatusOr<SavedModelProto> ReadMetaGraph(const Source& source, std::string_
         model.assets.push_back(asset);
         break;
       }
-      case meta_graph_field::kSignature: {
+      case meta_graph_def_field::kSignatureDef: {
         X2IR_ASSIGN_OR_RETURN(const Entry entry, ReadEntry(source, meta.Bytes()));
         X2IR_ASSIGN_OR_RETURN(SignatureProto signature, ReadSignature(source, entry));
         model.signatures.push_back(std::move(signature));
@@ -122,7 +124,7 @@ absl::StatusOr<SavedModelProto> ReadSavedModelProto(const Source& source, std::s
   std::vector<SavedModelProto> models;
   WireReader in = source.Fields(source.bytes);
   while (in.Next()) {
-    if (in.field() != saved_model_field::kMetaGraph) continue;
+    if (in.field() != saved_model_field::kMetaGraphs) continue;
     X2IR_ASSIGN_OR_RETURN(SavedModelProto model, ReadMetaGraph(source, in.Bytes()));
     models.push_back(std::move(model));
   }

@@ -43,7 +43,7 @@ absl::StatusOr<Tensor> ConstantOf(const Source& source, const NodeProto& node) {
   WireReader in = source.Fields(node.attr("value"));
   std::optional<std::string_view> bytes;
   while (in.Next()) {
-    if (in.field() == attr_field::kTensor) bytes = in.Bytes();
+    if (in.field() == attr_value_field::kTensor) bytes = in.Bytes();
   }
   X2IR_RETURN_IF_ERROR(in.status());
   if (!bytes) return Invalid("'", node.name, "' is not a constant");

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/proto_text.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/attribute.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -22,112 +23,7 @@
 
 namespace x2ir::tf_format {
 
-namespace entry_field {
-enum : uint32_t { kKey = 1, kValue = 2 };
-}
-namespace graph_field {
-enum : uint32_t { kNode = 1, kLibrary = 2, kVersion = 3, kVersions = 4 };
-}
-namespace versions_field {
-enum : uint32_t { kProducer = 1 };
-}
-namespace library_field {
-enum : uint32_t { kFunction = 1 };
-}
-namespace node_field {
-enum : uint32_t { kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttr = 5 };
-}
-namespace function_field {
-enum : uint32_t { kSignature = 1, kNode = 3, kRet = 4, kControlRet = 6 };
-}
-namespace op_field {
-enum : uint32_t { kName = 1, kInputArg = 2, kOutputArg = 3, kAttr = 4 };
-}
-namespace arg_field {
-enum : uint32_t { kName = 1, kType = 3, kTypeAttr = 4, kNumberAttr = 5, kTypeListAttr = 6 };
-}
-namespace op_attr_field {
-enum : uint32_t { kName = 1, kType = 2, kDefault = 3 };
-}
-namespace attr_field {  // of AttrValue, and of its ListValue
-enum : uint32_t {
-  kList = 1,
-  kS = 2,
-  kI = 3,
-  kF = 4,
-  kB = 5,
-  kType = 6,
-  kShape = 7,
-  kTensor = 8,
-  kPlaceholder = 9,
-  kFunc = 10,
-  kListFunc = 9,
-};
-}
-namespace func_field {  // NameAttrList
-enum : uint32_t { kName = 1, kAttr = 2 };
-}
-namespace shape_field {
-enum : uint32_t { kDim = 2, kUnknownRank = 3, kDimSize = 1 };
-}
-namespace tensor_field {
-enum : uint32_t {
-  kDType = 1,
-  kShape = 2,
-  kContent = 4,
-  kFloat = 5,
-  kDouble = 6,
-  kInt = 7,
-  kString = 8,
-  kComplex64 = 9,
-  kInt64 = 10,
-  kBool = 11,
-  kComplex128 = 12,
-  kHalf = 13,
-  kUInt32 = 16,
-  kUInt64 = 17,
-};
-}
-namespace saved_model_field {
-enum : uint32_t { kSchemaVersion = 1, kMetaGraph = 2 };
-}
-namespace meta_graph_field {
-enum : uint32_t { kMetaInfo = 1, kGraph = 2, kSaver = 3, kSignature = 5, kAsset = 6 };
-}
-namespace saver_field {
-enum : uint32_t { kFileName = 1, kRestoreOp = 3 };
-}
-namespace meta_info_field {
-enum : uint32_t { kTags = 4, kTensorFlowVersion = 5 };
-}
-namespace signature_field {
-enum : uint32_t { kInputs = 1, kOutputs = 2 };
-}
-namespace tensor_info_field {
-enum : uint32_t { kName = 1, kDType = 2, kShape = 3 };
-}
-namespace asset_field {  // AssetFileDef
-enum : uint32_t { kTensor = 1, kFile = 2 };
-}
-namespace bundle_field {  // BundleHeaderProto; BundleEntryProto
-enum : uint32_t {
-  kShards = 1,
-  kEndianness = 2,
-  kDType = 1,
-  kShape = 2,
-  kShard = 3,
-  kOffset = 4,
-  kSize = 5,
-  kCrc = 6,
-  kSlices = 7,
-};
-}
-namespace slice_field {  // TensorSliceProto and its extents
-enum : uint32_t { kExtent = 1, kStart = 1, kLength = 2 };
-}
-namespace object_graph_field {  // TrackableObjectGraph, its nodes and their attributes
-enum : uint32_t { kNodes = 1, kAttributes = 2, kFullName = 2, kCheckpointKey = 3 };
-}
+#include "x2ir_tensorflow_fields.inc"
 
 inline constexpr std::string_view kDialect = "tf";
 // Numbers of types above this one are references to variables of the type below.
@@ -143,6 +39,7 @@ std::string TypeName(int64_t type);
 // An attribute's type: that of a tensor, or an opaque one.
 Type ToType(int64_t type);
 
+const ProtoMessage& GraphMessage();
 // Messages in text form as the same message in wire form. `root`: "GraphDef", "SavedModel".
 absl::StatusOr<std::string> TextToWire(std::string_view text, std::string_view root);
 // Which of the two it is; "" when it is none.

@@ -9,49 +9,21 @@
 namespace x2ir::tf_format {
 namespace {
 
-struct TypeRow {
-  std::string_view name;
-  DType dtype;
-};
-// By number. Quantized types are the integers that they hold; the real numbers follow from ranges,
-// which are separate operands. Four-bit types are stored in a file as bytes, but packed in x2ir.
-constexpr TypeRow kTypes[] = {
-    {"DT_INVALID", DType::kUndefined},
-    {"DT_FLOAT", DType::kFloat32},
-    {"DT_DOUBLE", DType::kFloat64},
-    {"DT_INT32", DType::kInt32},
-    {"DT_UINT8", DType::kUInt8},
-    {"DT_INT16", DType::kInt16},
-    {"DT_INT8", DType::kInt8},
-    {"DT_STRING", DType::kString},
-    {"DT_COMPLEX64", DType::kComplex64},
-    {"DT_INT64", DType::kInt64},
-    {"DT_BOOL", DType::kBool},
-    {"DT_QINT8", DType::kInt8},
-    {"DT_QUINT8", DType::kUInt8},
-    {"DT_QINT32", DType::kInt32},
-    {"DT_BFLOAT16", DType::kBFloat16},
-    {"DT_QINT16", DType::kInt16},
-    {"DT_QUINT16", DType::kUInt16},
-    {"DT_UINT16", DType::kUInt16},
-    {"DT_COMPLEX128", DType::kComplex128},
-    {"DT_HALF", DType::kFloat16},
-    {"DT_RESOURCE", DType::kUndefined},
-    {"DT_VARIANT", DType::kUndefined},
-    {"DT_UINT32", DType::kUInt32},
-    {"DT_UINT64", DType::kUInt64},
-    {"DT_FLOAT8_E5M2", DType::kFloat8E5M2},
-    {"DT_FLOAT8_E4M3FN", DType::kFloat8E4M3FN},
-    {"DT_FLOAT8_E4M3FNUZ", DType::kFloat8E4M3FNUZ},
-    {"DT_FLOAT8_E4M3B11FNUZ", DType::kUndefined},
-    {"DT_FLOAT8_E5M2FNUZ", DType::kFloat8E5M2FNUZ},
-    {"DT_INT4", DType::kUndefined},
-    {"DT_UINT4", DType::kUndefined},
-    {"DT_INT2", DType::kUndefined},
-    {"DT_UINT2", DType::kUndefined},
+// By number of DataType. Quantized types are the integers that they hold; what they stand for,
+// ranges say that go beside them as operands. Four-bit types lie in a file as bytes, which ours do
+// not.
+constexpr DType kTypes[] = {
+    DType::kUndefined,      DType::kFloat32,      DType::kFloat64,        DType::kInt32,
+    DType::kUInt8,          DType::kInt16,        DType::kInt8,           DType::kString,
+    DType::kComplex64,      DType::kInt64,        DType::kBool,           DType::kInt8,
+    DType::kUInt8,          DType::kInt32,        DType::kBFloat16,       DType::kInt16,
+    DType::kUInt16,         DType::kUInt16,       DType::kComplex128,     DType::kFloat16,
+    DType::kUndefined,      DType::kUndefined,    DType::kUInt32,         DType::kUInt64,
+    DType::kFloat8E5M2,     DType::kFloat8E4M3FN, DType::kFloat8E4M3FNUZ, DType::kUndefined,
+    DType::kFloat8E5M2FNUZ, DType::kUndefined,    DType::kUndefined,      DType::kUndefined,
+    DType::kUndefined,
 };
 constexpr int64_t kNumTypes = std::size(kTypes);
-constexpr std::string_view kRefSuffix = "_REF";
 
 // The number without the mark of references; 0 (DT_INVALID) when there is no such type.
 int64_t Plain(int64_t type) {
@@ -88,47 +60,29 @@ void AppendInts(DType dtype, WireReader& in, std::string* bytes) {
 // The list that an element type is written in; 0: it is never.
 uint32_t ListOf(DType dtype) {
   switch (dtype) {
-    case DType::kFloat32: return tensor_field::kFloat;
-    case DType::kFloat64: return tensor_field::kDouble;
+    case DType::kFloat32: return tensor_proto_field::kFloatVal;
+    case DType::kFloat64: return tensor_proto_field::kDoubleVal;
     case DType::kInt8:
     case DType::kUInt8:
     case DType::kInt16:
     case DType::kUInt16:
-    case DType::kInt32: return tensor_field::kInt;
-    case DType::kInt64: return tensor_field::kInt64;
-    case DType::kUInt32: return tensor_field::kUInt32;
-    case DType::kUInt64: return tensor_field::kUInt64;
-    case DType::kBool: return tensor_field::kBool;
-    case DType::kString: return tensor_field::kString;
+    case DType::kInt32: return tensor_proto_field::kIntVal;
+    case DType::kInt64: return tensor_proto_field::kInt64Val;
+    case DType::kUInt32: return tensor_proto_field::kUint32Val;
+    case DType::kUInt64: return tensor_proto_field::kUint64Val;
+    case DType::kBool: return tensor_proto_field::kBoolVal;
+    case DType::kString: return tensor_proto_field::kStringVal;
     case DType::kFloat16:
-    case DType::kBFloat16: return tensor_field::kHalf;
-    case DType::kComplex64: return tensor_field::kComplex64;
-    case DType::kComplex128: return tensor_field::kComplex128;
+    case DType::kBFloat16: return tensor_proto_field::kHalfVal;
+    case DType::kComplex64: return tensor_proto_field::kScomplexVal;
+    case DType::kComplex128: return tensor_proto_field::kDcomplexVal;
     default: return 0;
   }
 }
 
 }  // namespace
 
-std::optional<int64_t> TypeNumber(std::string_view name) {
-  int64_t offset = 0;
-  if (name.ends_with(kRefSuffix)) {
-    name.remove_suffix(kRefSuffix.size());
-    offset = kRefOffset;
-  }
-  for (int64_t i = 0; i < kNumTypes; ++i) {
-    if (kTypes[i].name == name) return i + offset;
-  }
-  return std::nullopt;
-}
-
-DType ToDType(int64_t type) { return kTypes[Plain(type)].dtype; }
-
-std::string TypeName(int64_t type) {
-  const int64_t plain = Plain(type);
-  if (plain == 0) return StrCat("type ", type);
-  return StrCat(kTypes[plain].name, type > kRefOffset ? kRefSuffix : "");
-}
+DType ToDType(int64_t type) { return kTypes[Plain(type)]; }
 
 Type ToType(int64_t type) {
   const DType dtype = ToDType(type);
@@ -141,12 +95,12 @@ absl::StatusOr<std::optional<Shape>> ReadShape(const Source& source, std::string
   std::vector<Dim> dims;
   WireReader in = source.Fields(bytes);
   while (in.Next()) {
-    if (in.field() == shape_field::kUnknownRank) unknown_rank = in.Int() != 0;
-    if (in.field() != shape_field::kDim) continue;
+    if (in.field() == tensor_shape_proto_field::kUnknownRank) unknown_rank = in.Int() != 0;
+    if (in.field() != tensor_shape_proto_field::kDim) continue;
     int64_t size = 0;
     WireReader dim = source.Fields(in.Bytes());
     while (dim.Next()) {
-      if (dim.field() == shape_field::kDimSize) size = dim.Int();
+      if (dim.field() == tensor_shape_proto_dim_field::kSize) size = dim.Int();
     }
     X2IR_RETURN_IF_ERROR(dim.status());
     if (size < -1) return Invalid("a shape has the dim ", size);
@@ -163,8 +117,8 @@ absl::StatusOr<TensorProto> ReadTensorProto(const Source& source, std::string_vi
   std::optional<Shape> shape = Shape();
   WireReader head = source.Fields(bytes);
   while (head.Next()) {
-    if (head.field() == tensor_field::kDType) type = head.Int();
-    if (head.field() == tensor_field::kShape) {
+    if (head.field() == tensor_proto_field::kDtype) type = head.Int();
+    if (head.field() == tensor_proto_field::kTensorShape) {
       X2IR_ASSIGN_OR_RETURN(shape, ReadShape(source, head.Bytes()));
     }
   }
@@ -189,24 +143,24 @@ absl::StatusOr<TensorProto> ReadTensorProto(const Source& source, std::string_vi
   WireReader in = source.Fields(bytes);
   std::string_view content;
   while (in.Next()) {
-    if (in.field() == tensor_field::kContent) content = in.Bytes();
+    if (in.field() == tensor_proto_field::kTensorContent) content = in.Bytes();
     if (list == 0 || in.field() != list) continue;
     switch (list) {
-      case tensor_field::kFloat:
-      case tensor_field::kComplex64: {
+      case tensor_proto_field::kFloatVal:
+      case tensor_proto_field::kScomplexVal: {
         std::vector<float> floats;
         in.AppendFloats(&floats);
         Append<float>(floats, &values);
         break;
       }
-      case tensor_field::kDouble:
-      case tensor_field::kComplex128: {
+      case tensor_proto_field::kDoubleVal:
+      case tensor_proto_field::kDcomplexVal: {
         std::vector<double> doubles;
         in.AppendDoubles(&doubles);
         Append<double>(doubles, &values);
         break;
       }
-      case tensor_field::kString: strings.push_back(in.String()); break;
+      case tensor_proto_field::kStringVal: strings.push_back(in.String()); break;
       default: AppendInts(dtype, in, &values);
     }
   }

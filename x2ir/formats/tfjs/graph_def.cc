@@ -18,123 +18,11 @@ namespace {
 
 using keras::Json;
 using keras::StoredWeight;
-namespace arg_field = tf_format::arg_field;
-namespace attr_field = tf_format::attr_field;
-namespace entry_field = tf_format::entry_field;
-namespace func_field = tf_format::func_field;
-namespace function_field = tf_format::function_field;
-namespace graph_field = tf_format::graph_field;
-namespace library_field = tf_format::library_field;
-namespace node_field = tf_format::node_field;
-namespace op_field = tf_format::op_field;
-namespace shape_field = tf_format::shape_field;
-namespace tensor_field = tf_format::tensor_field;
-namespace versions_field = tf_format::versions_field;
-
-enum class Kind { kText, kBytes, kInt, kFloat, kDouble, kBool, kType, kMessage, kMap };
-struct Message;
-struct Field {
-  std::string_view name;
-  uint32_t number;
-  Kind kind;
-  const Message* message = nullptr;  // of kMessage, and of the values of kMap; null there: texts
-};
-struct Message {
-  absl::Span<const Field> fields;
-};
-
-extern const Message kAttrValue;
-const Field kDimFields[] = {{"size", shape_field::kDimSize, Kind::kInt}};
-const Message kDim{kDimFields};
-const Field kShapeFields[] = {{"dim", shape_field::kDim, Kind::kMessage, &kDim},
-                              {"unknownRank", shape_field::kUnknownRank, Kind::kBool}};
-const Message kShape{kShapeFields};
-const Field kTensorFields[] = {
-    {"dtype", tensor_field::kDType, Kind::kType},
-    {"tensorShape", tensor_field::kShape, Kind::kMessage, &kShape},
-    {"tensorContent", tensor_field::kContent, Kind::kBytes},
-    {"floatVal", tensor_field::kFloat, Kind::kFloat},
-    {"doubleVal", tensor_field::kDouble, Kind::kDouble},
-    {"intVal", tensor_field::kInt, Kind::kInt},
-    {"stringVal", tensor_field::kString, Kind::kBytes},
-    {"int64Val", tensor_field::kInt64, Kind::kInt},
-    {"boolVal", tensor_field::kBool, Kind::kBool},
-    {"halfVal", tensor_field::kHalf, Kind::kInt},
-};
-const Message kTensor{kTensorFields};
-const Field kFuncFields[] = {{"name", func_field::kName, Kind::kText},
-                             {"attr", func_field::kAttr, Kind::kMap, &kAttrValue}};
-const Message kFunc{kFuncFields};
-const Field kListFields[] = {
-    {"s", attr_field::kS, Kind::kBytes},
-    {"i", attr_field::kI, Kind::kInt},
-    {"f", attr_field::kF, Kind::kFloat},
-    {"b", attr_field::kB, Kind::kBool},
-    {"type", attr_field::kType, Kind::kType},
-    {"shape", attr_field::kShape, Kind::kMessage, &kShape},
-    {"tensor", attr_field::kTensor, Kind::kMessage, &kTensor},
-    {"func", attr_field::kListFunc, Kind::kMessage, &kFunc},
-};
-const Message kList{kListFields};
-const Field kAttrFields[] = {
-    {"list", attr_field::kList, Kind::kMessage, &kList},
-    {"s", attr_field::kS, Kind::kBytes},
-    {"i", attr_field::kI, Kind::kInt},
-    {"f", attr_field::kF, Kind::kFloat},
-    {"b", attr_field::kB, Kind::kBool},
-    {"type", attr_field::kType, Kind::kType},
-    {"shape", attr_field::kShape, Kind::kMessage, &kShape},
-    {"tensor", attr_field::kTensor, Kind::kMessage, &kTensor},
-    {"placeholder", attr_field::kPlaceholder, Kind::kText},
-    {"func", attr_field::kFunc, Kind::kMessage, &kFunc},
-};
-const Message kAttrValue{kAttrFields};
-const Field kNodeFields[] = {
-    {"name", node_field::kName, Kind::kText},
-    {"op", node_field::kOp, Kind::kText},
-    {"input", node_field::kInput, Kind::kText},
-    {"device", node_field::kDevice, Kind::kText},
-    {"attr", node_field::kAttr, Kind::kMap, &kAttrValue},
-};
-const Message kNode{kNodeFields};
-const Field kArgFields[] = {
-    {"name", arg_field::kName, Kind::kText},
-    {"type", arg_field::kType, Kind::kType},
-    {"typeAttr", arg_field::kTypeAttr, Kind::kText},
-    {"numberAttr", arg_field::kNumberAttr, Kind::kText},
-    {"typeListAttr", arg_field::kTypeListAttr, Kind::kText},
-};
-const Message kArg{kArgFields};
-const Field kOpFields[] = {
-    {"name", op_field::kName, Kind::kText},
-    {"inputArg", op_field::kInputArg, Kind::kMessage, &kArg},
-    {"outputArg", op_field::kOutputArg, Kind::kMessage, &kArg},
-};
-const Message kOp{kOpFields};
-const Field kFunctionFields[] = {
-    {"signature", function_field::kSignature, Kind::kMessage, &kOp},
-    {"nodeDef", function_field::kNode, Kind::kMessage, &kNode},
-    {"ret", function_field::kRet, Kind::kMap},
-    {"controlRet", function_field::kControlRet, Kind::kMap},
-};
-const Message kFunction{kFunctionFields};
-const Field kLibraryFields[] = {
-    {"function", library_field::kFunction, Kind::kMessage, &kFunction},
-};
-const Message kLibrary{kLibraryFields};
-const Field kVersionsFields[] = {{"producer", versions_field::kProducer, Kind::kInt}};
-const Message kVersions{kVersionsFields};
-const Field kGraphFields[] = {
-    {"node", graph_field::kNode, Kind::kMessage, &kNode},
-    {"library", graph_field::kLibrary, Kind::kMessage, &kLibrary},
-    {"versions", graph_field::kVersions, Kind::kMessage, &kVersions},
-};
-const Message kGraph{kGraphFields};
 
 class GraphWriter {
  public:
   absl::StatusOr<std::string> Write(const Json& graph) {
-    Fields(graph, kGraph);
+    Fields(graph, tf_format::GraphMessage());
     if (!status_.ok()) return status_;
     return out_.ToString();
   }
@@ -145,31 +33,26 @@ class GraphWriter {
   }
 
   // The tree is no deeper than its parser allows.
-  void Fields(const Json& json, const Message& message) {
-    for (const Field& field : message.fields) {
-      const Json& value = json[field.name];
-      if (value.is_null()) continue;
-      if (field.kind == Kind::kMap) {
-        Map(field, value);
-      } else if (value.is_array()) {
-        for (const Json& item : value.items()) One(field, item);
-      } else {
-        One(field, value);
+  void Fields(const Json& json, const ProtoMessage& message) {
+    for (const ProtoField& field : message.fields) {
+      for (const auto& [name, value] : json.members()) {
+        if (FindProtoJsonField(message, name) != &field || value.is_null()) continue;
+        if (field.kind == ProtoKind::kMessage && field.message->name.ends_with("Entry")) {
+          Map(field, value);
+        } else if (value.is_array()) {
+          for (const Json& item : value.items()) One(field, item);
+        } else {
+          One(field, value);
+        }
       }
     }
   }
 
-  void Map(const Field& field, const Json& map) {
+  void Map(const ProtoField& field, const Json& map) {
     for (const auto& [key, value] : map.members()) {
       out_.Begin(field.number);
-      out_.Bytes(entry_field::kKey, key);
-      if (!field.message) {
-        out_.Bytes(entry_field::kValue, value.text());
-      } else {
-        out_.Begin(entry_field::kValue);
-        Fields(value, *field.message);
-        out_.End();
-      }
+      out_.Bytes(field.message->fields[0].number, key);
+      One(field.message->fields[1], value);
       out_.End();
     }
   }
@@ -189,19 +72,18 @@ class GraphWriter {
     return std::nan("");
   }
 
-  void One(const Field& field, const Json& value) {
+  void One(const ProtoField& field, const Json& value) {
     switch (field.kind) {
-      case Kind::kText: return out_.Bytes(field.number, value.text());
-      case Kind::kInt: return out_.Int(field.number, Number(value));
-      case Kind::kFloat: return out_.Float(field.number, static_cast<float>(Real(value)));
-      case Kind::kDouble: return out_.Double(field.number, Real(value));
-      case Kind::kBool: return out_.Int(field.number, value.Flag(value.Int() != 0) ? 1 : 0);
-      case Kind::kType: {
-        const auto number = value.is_string() ? tf_format::TypeNumber(value.text()) : Number(value);
+      case ProtoKind::kString: return out_.Bytes(field.number, value.text());
+      case ProtoKind::kFloat: return out_.Float(field.number, static_cast<float>(Real(value)));
+      case ProtoKind::kDouble: return out_.Double(field.number, Real(value));
+      case ProtoKind::kBool: return out_.Int(field.number, value.Flag(value.Int() != 0) ? 1 : 0);
+      case ProtoKind::kEnum: {
+        const auto number = value.is_string() ? field.values->number(value.text()) : Number(value);
         if (!number) Fail(StrCat("there is no type '", value.text(), "'"));
         return out_.Int(field.number, number.value_or(0));
       }
-      case Kind::kBytes: {
+      case ProtoKind::kBytes: {
         // A list of bytes, in files of old converters.
         std::string bytes;
         if (value.is_array()) {
@@ -211,12 +93,12 @@ class GraphWriter {
         }
         return out_.Bytes(field.number, bytes);
       }
-      case Kind::kMessage:
+      case ProtoKind::kMessage:
         out_.Begin(field.number);
         Fields(value, *field.message);
         out_.End();
         return;
-      case Kind::kMap: return;
+      default: return out_.Int(field.number, Number(value));
     }
   }
 
