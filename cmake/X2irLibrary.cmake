@@ -63,7 +63,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/ops/regex.cc PROPERTIES
 set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/formats/tflite/options.cc PROPERTIES
   COMPILE_DEFINITIONS "FLATBUFFERS_LOCALE_INDEPENDENT=0")
 x2ir_precompile(${X2IR_BINARY_TARGET})
-x2ir_unity(${X2IR_BINARY_TARGET} 11)
+x2ir_unity(${X2IR_BINARY_TARGET} 20)
 
 # Before 1.0 a new minor version may change the interface.
 set_target_properties(${X2IR_BINARY_TARGET} PROPERTIES

@@ -46,7 +46,7 @@ X2IR_RULE_OF_OPS(layout, HasLayout, ChangeLayout);
 
 // As a lowering, where no pass has run: a target that has channels last too never needs it.
 absl::StatusOr<Values> ChannelsLastAsFirst(Rewrite& r) {
-  if (!HasOtherLayout(r.node, kFirst)) return CannotExpress();
+  if (!HasOtherLayout(r.node, kFirst)) return NothingToDo();
   return InLayout(r.b, r.node, kFirst);
 }
 X2IR_LOWERING_OF_OPS(HasLayout, ChannelsLastAsFirst);

@@ -1,6 +1,6 @@
 // Lowerings: IR -> IR. An op that a target cannot express at some opset becomes ops that
 // it can. They are exact: a lowering that cannot be exact refuses (FailedPrecondition). A lowering
-// with nothing to do refuses without a reason: CannotExpress().
+// with nothing to do refuses without a reason: NothingToDo().
 //
 //   X2IR_LOWERING(gelu, GeluAsErf);     // absl::StatusOr<Values> GeluAsErf(Rewrite& r)
 //
@@ -19,6 +19,9 @@
 #include "x2ir/ops/rewrite.h"
 
 namespace X2IR_API x2ir {
+
+// The refusal of a lowering that has nothing to do for a node. It has no message.
+inline absl::Status NothingToDo() { return absl::FailedPreconditionError(""); }
 
 struct Lowering {
   Symbol op;              // empty: of all ops of which `which` is true

@@ -11,6 +11,7 @@
 
 #include "x2ir/builder/layers/pool.h"
 #include "x2ir/builder/layers/window.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/layouts.h"
@@ -103,6 +104,11 @@ inline absl::StatusOr<Window> WindowOf(SymbolWriter& w, std::vector<int64_t> ker
     return CannotExpress("pads that depend on the size");
   }
   return *WithPads(std::move(window), w.shape(0));
+}
+
+// NNVM has no tensors without axes.
+inline Expr AtLeastOneAxis(const Expr& x) {
+  return x->shape() && x->shape()->rank() == 0 ? Reshape(x, {1}) : x;
 }
 
 }  // namespace x2ir

@@ -14,11 +14,6 @@
 namespace x2ir {
 namespace {
 
-// NNVM has no tensors without axes.
-Expr AtLeastOneAxis(const Expr& x) {
-  return x->shape() && x->shape()->rank() == 0 ? Reshape(x, {1}) : x;
-}
-
 absl::StatusOr<Value*> ReshapeRow(SymbolArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const Expr y, ReshapeByCodes(a, a.in(0), a.Tuple("shape"), false));
   return y.value();
@@ -112,39 +107,6 @@ Value* FullRow(SymbolArgs& a, double value) {
   std::vector<Size> sizes;
   for (const int64_t size : a.Tuple("shape")) sizes.emplace_back(size);
   return Filled(a, a.ElementType("dtype", DType::kFloat32), sizes, value);
-}
-
-absl::StatusOr<std::vector<int64_t>> RowAxes(SymbolArgs& a) {
-  std::vector<int64_t> axes = a.Tuple("axis");
-  if (!a.Flag("exclude", false)) return axes;
-  X2IR_ASSIGN_OR_RETURN(axes, a.Axes(axes));
-  std::vector<int64_t> others;
-  for (int64_t i = 0; i < a.rank(0); ++i) {
-    if (std::find(axes.begin(), axes.end(), i) == axes.end()) others.push_back(i);
-  }
-  return others;
-}
-
-std::function<absl::StatusOr<Value*>(SymbolArgs&)> ReduceRow(Symbol op) {
-  return [op](SymbolArgs& a) -> absl::StatusOr<Value*> {
-    a.Ignore("dtype");
-    X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, RowAxes(a));
-    return AtLeastOneAxis(Reduce(a.in(0), op, axes, a.Flag("keepdims", false))).value();
-  };
-}
-
-std::function<absl::StatusOr<Value*>(SymbolArgs&)> ArgRow(Symbol op) {
-  return [op](SymbolArgs& a) -> absl::StatusOr<Value*> {
-    const DType t = a.ElementType("dtype", DType::kInt32);
-    X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, RowAxes(a));
-    const bool keep = a.Flag("keepdims", false);
-    if (axes.size() > 1) return Unimplemented("places along several axes");
-    const Expr x = axes.empty() ? Reshape(a.in(0), {-1}) : a.in(0);
-    a.Require(!axes.empty() || !keep, "places among all elements with axes kept");
-    const Expr place =
-        x.Op(op, {}, {{"axis", axes.empty() ? 0 : axes[0]}, {"keepdims", keep ? 1 : 0}});
-    return AtLeastOneAxis(place.To(t)).value();
-  };
 }
 
 absl::StatusOr<Value*> ToReshape(SymbolWriter& w) {
@@ -265,36 +227,6 @@ absl::StatusOr<Value*> ToPad(SymbolWriter& w) {
     StrAppend(&widths, i == 0 ? "" : ", ", TupleText({pairs[i], pairs[i + 1]}));
   }
   return w.Nnvm("pad", {w.in(0)}, {{"pad_width", widths + ")"}, {"pad_value", NumberText(*value)}});
-}
-
-std::function<absl::StatusOr<Value*>(SymbolWriter&)> ToReduce(std::string_view op) {
-  return [op](SymbolWriter& w) -> absl::StatusOr<Value*> {
-    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
-    X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
-    const bool keep = w.Int("keepdims") != 0;
-    if (rank == 0) return CannotExpress("a reduction of a tensor without axes");
-    std::vector<int64_t> all = axes.value_or(std::vector<int64_t>());
-    if (all.empty()) {
-      if (w.Int("noop_with_empty_axes") != 0) return w.Nnvm("copy", {w.in(0)});
-      all = CountedFrom(0, rank);
-    }
-    if (!keep && static_cast<int64_t>(all.size()) >= rank)
-      return CannotExpress("a result without axes");
-    for (int64_t& axis : all) axis += axis < 0 ? rank : 0;
-    return w.Nnvm(op, {w.in(0)}, {{"axis", TupleText(all)}, {"keepdims", FlagText(keep)}});
-  };
-}
-
-std::function<absl::StatusOr<Value*>(SymbolWriter&)> ToArg(std::string_view op) {
-  return [op](SymbolWriter& w) -> absl::StatusOr<Value*> {
-    if (w.Int("select_last_index") != 0) return CannotExpress("the last of several places");
-    X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-    const bool keep = w.Int("keepdims") != 0;
-    if (!keep && w.shape(0)->rank() == 1) return CannotExpress("a result without axes");
-    Value* place =
-        w.Nnvm(op, {w.in(0)}, {{"axis", TupleText({axis})}, {"keepdims", FlagText(keep)}});
-    return w.Nnvm("cast", {place}, {{"dtype", "int64"}});
-  };
 }
 
 Value* LayoutTransform(SymbolArgs& a) {

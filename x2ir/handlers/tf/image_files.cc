@@ -21,7 +21,7 @@ absl::Status CutBehind(TfArgs& a, std::string_view why, std::string_view dtype) 
       OptionText("dtypes"), " ", name, ":", dtype);
 }
 
-absl::StatusOr<Value*> Decoded(TfArgs& a) {
+absl::StatusOr<Value*> DecodedImage(TfArgs& a) {
   const int64_t channels = a.Int("channels", 0);
   const DType dtype = a.Type("dtype", DType::kUInt8);
   for (const char* name : {"fancy_upscaling", "ratio", "try_recover_truncated",
@@ -47,12 +47,12 @@ absl::StatusOr<Value*> Decoded(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(image_decoder)
-    .From("DecodeJpeg", Decoded)
-    .From("DecodePng", Decoded)
-    .From("DecodeBmp", Decoded)
-    .From("DecodeGif", Decoded)
-    .From("DecodeImage", Decoded)
-    .From("DecodeAndCropJpeg", Decoded)
-    .From("DecodeWebP", Decoded);
+    .From("DecodeJpeg", DecodedImage)
+    .From("DecodePng", DecodedImage)
+    .From("DecodeBmp", DecodedImage)
+    .From("DecodeGif", DecodedImage)
+    .From("DecodeImage", DecodedImage)
+    .From("DecodeAndCropJpeg", DecodedImage)
+    .From("DecodeWebP", DecodedImage);
 
 }  // namespace x2ir

@@ -22,7 +22,7 @@ namespace {
 using tflite::Quantization;
 
 // What an operator does with integers that stand for floats.
-enum class Use {
+enum class TypeUse {
   kFloats,    // it computes: a unit
   kSame,      // it hands them on or compares them, where operands and results have the same scale
   kIntegers,  // it hands them on whatever their scales are
@@ -42,13 +42,13 @@ constexpr std::string_view kMoveSame =
     " CONCATENATION PACK MAX_POOL_2D REDUCE_MAX REDUCE_MIN PAD PADV2 MIRROR_PAD "
     "RESIZE_NEAREST_NEIGHBOR ARG_MAX ARG_MIN ";
 
-Use UseOf(std::string_view op) {
+TypeUse UseOf(std::string_view op) {
   // Nobody knows what other custom operators do.
   const bool custom = op.find(':') != op.npos;
-  if (custom && op != "custom::TFLite_Detection_PostProcess") return Use::kIntegers;
+  if (custom && op != "custom::TFLite_Detection_PostProcess") return TypeUse::kIntegers;
   const std::string word = StrCat(" ", op, " ");
-  if (kMoveIntegers.find(word) != kMoveIntegers.npos) return Use::kIntegers;
-  return kMoveSame.find(word) != kMoveSame.npos ? Use::kSame : Use::kFloats;
+  if (kMoveIntegers.find(word) != kMoveIntegers.npos) return TypeUse::kIntegers;
+  return kMoveSame.find(word) != kMoveSame.npos ? TypeUse::kSame : TypeUse::kFloats;
 }
 
 // Kernels that compare integers as they are, whatever their scales are.
@@ -75,7 +75,7 @@ class Units {
   }
 
  private:
-  static bool OnlyMoves(Use use) { return use != Use::kFloats; }
+  static bool OnlyMoves(TypeUse use) { return use != TypeUse::kFloats; }
   static bool TakesQuantized(const Node& node) {
     for (const Value* v : node.inputs()) {
       if (v && tflite::IsQuantized(*v)) return true;
@@ -88,7 +88,7 @@ class Units {
     for (const Value* v : node->inputs()) any |= v && tflite::IsQuantized(*v);
     for (const Value* v : node->outputs()) any |= v && tflite::IsQuantized(*v);
     if (!any) return absl::OkStatus();
-    const Use use = UseOf(node->op().view());
+    const TypeUse use = UseOf(node->op().view());
     if (floats_ && OnlyMoves(use) && !TakesQuantized(*node)) {
       // Integers that stand for themselves.
       for (Value* v : node->outputs()) {
@@ -97,10 +97,10 @@ class Units {
       return absl::OkStatus();
     }
     if (!floats_) {
-      if (use == Use::kIntegers) return absl::OkStatus();
+      if (use == TypeUse::kIntegers) return absl::OkStatus();
       // What computes with a fused activation is a unit with it.
       X2IR_ASSIGN_OR_RETURN(const bool same, SameScales(*node));
-      if (use == Use::kSame && same && !HasActivation(*node)) return PadWithZeroPoint(node);
+      if (use == TypeUse::kSame && same && !HasActivation(*node)) return PadWithZeroPoint(node);
       if (IgnoresScales(*node)) {
         X2IR_ASSIGN_OR_RETURN(const bool differ, ScalesDiffer(*node));
         if (differ) return absl::OkStatus();

@@ -115,7 +115,9 @@ Expr Einsum(const std::string& equation, std::vector<Expr> operands) {
   for (Expr& x : operands) x = x.To(wide);
   const Expr head = operands[0];
   operands.erase(operands.begin());
-  return head.Op("einsum", {operands.begin(), operands.end()}, {{"equation", equation}}).To(t);
+  return head
+      .Op("einsum", std::vector<Value*>(operands.begin(), operands.end()), {{"equation", equation}})
+      .To(t);
 }
 
 Values EinsumOf(TorchCall& c) {

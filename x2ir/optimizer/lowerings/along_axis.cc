@@ -81,7 +81,7 @@ X2IR_LOWERING(cum_prod, CumProdByDoubling);
 
 // The last of equal elements is the first when the axis is reversed.
 absl::StatusOr<Values> LastAsFirstOfReversed(Rewrite& r) {
-  if (r.attrs().Int("select_last_index") == 0) return CannotExpress();
+  if (r.attrs().Int("select_last_index") == 0) return NothingToDo();
   const int64_t rank = r.rank(0);
   if (rank < 1) return CannotExpress("the rank is not known");
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), rank));

@@ -159,7 +159,7 @@ bool IsMildScale(double scale) { return scale >= 1.0 / 256 && scale <= 1; }
 // Without past keys and values the present ones are those that are given, by head.
 absl::StatusOr<Values> AttentionWithoutPresent(Rewrite& r) {
   if (Given(r, 4) || Given(r, 5) || !r.target.Has("attention")) {
-    return CannotExpress();
+    return NothingToDo();
   }
   const auto wants = [&](size_t i) { return i < r.num_outputs() && r.node.output(i) != nullptr; };
   if (!wants(1) && !wants(2)) return CannotExpress("no present keys and values are wanted");

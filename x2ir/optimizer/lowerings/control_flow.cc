@@ -100,7 +100,7 @@ X2IR_LOWERING(scan, ScanAsLoop);
 
 // Until opset 10 a Loop carries at least one value.
 absl::StatusOr<Values> LoopThatCarries(Rewrite& r) {
-  if (r.node.num_inputs() > 2) return CannotExpress();
+  if (r.node.num_inputs() > 2) return NothingToDo();
   auto round = std::make_shared<Graph>("loop_body");
   Builder b(*round, nullptr);
   const Graph& body = r.attrs().SubGraph("body");
@@ -121,7 +121,7 @@ X2IR_LOWERING(loop, LoopThatCarries);
 
 // For a target that has no loops.
 absl::StatusOr<Values> LoopAsRounds(Rewrite& r) {
-  if (r.target.Has("loop")) return CannotExpress();
+  if (r.target.Has("loop")) return NothingToDo();
   const std::optional<int64_t> rounds = RoundsOf(r.node);
   if (!rounds) return CannotExpress("how many rounds it has is not known");
   X2IR_RETURN_IF_ERROR(TakeRounds(r.target, r.attrs().SubGraph("body"), *rounds));

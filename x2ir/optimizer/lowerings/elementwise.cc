@@ -123,7 +123,7 @@ absl::StatusOr<Values> PowOfOneType(Rewrite& r) {
 }
 
 absl::StatusOr<Values> SumAsAdd(Rewrite& r) {
-  if (r.node.num_inputs() < 2) return CannotExpress();
+  if (r.node.num_inputs() < 2) return NothingToDo();
   Value* sum = r.in(0);
   for (size_t i = 1; i < r.node.num_inputs(); ++i) sum = r.b.Op("add", {sum, r.in(i)});
   return Values{sum};

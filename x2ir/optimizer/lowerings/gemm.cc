@@ -27,7 +27,7 @@ absl::StatusOr<Values> OperandsAsTheTargetHasThem(Rewrite& r) {
     attrs.Set(flag, other);
     any = true;
   }
-  if (!any) return CannotExpress();
+  if (!any) return NothingToDo();
   return Values{r.b.Op("gemm", operands, std::move(attrs))};
 }
 X2IR_LOWERING(gemm, OperandsAsTheTargetHasThem);

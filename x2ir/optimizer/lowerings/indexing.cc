@@ -149,7 +149,7 @@ X2IR_LOWERING(reverse_sequence, ReverseSequenceAsGather);
 // negated numbers. Negation is exact for floats only.
 absl::StatusOr<Values> TopKAsLargest(Rewrite& r) {
   const bool largest = r.attrs().Int("largest") != 0;
-  if (largest && r.attrs().Int("sorted") != 0) return CannotExpress();
+  if (largest && r.attrs().Int("sorted") != 0) return NothingToDo();
   if (!largest && !IsFloating(r.dtype(0))) {
     return CannotExpress("the smallest of ", Name(r.dtype(0)), " cannot be expressed");
   }

@@ -151,7 +151,7 @@ X2IR_LOWERING(mean_variance_normalization, MeanVarianceAsReductions);
 // Training: the statistics of x itself, and their share in the running ones.
 absl::StatusOr<Values> BatchNormTrainingAsReductions(Rewrite& r) {
   Builder& b = r.b;
-  if (r.attrs().Int("training_mode") == 0) return CannotExpress();
+  if (r.attrs().Int("training_mode") == 0) return NothingToDo();
   if (r.attrs().String("layout") != "channels_first") {
     return CannotExpress("batch_normalization with channels last");
   }

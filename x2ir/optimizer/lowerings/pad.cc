@@ -18,7 +18,7 @@ namespace {
 
 // Pads of all axes, zeros where `axes` does not name one. Axes and pads may be computed.
 absl::StatusOr<Values> PadAllAxes(Rewrite& r) {
-  if (!r.has(3)) return CannotExpress();
+  if (!r.has(3)) return NothingToDo();
   auto axes = r.ConstInts(3);
   const int64_t rank = r.rank(0);
   if (rank < 0) return CannotExpress("the rank must be known for axes to be written out");

@@ -30,7 +30,7 @@ Value* WithPads(Builder& b, Value* x, const Window& window, bool last, Value* nu
 // part of the input instead; without any, ceil_mode stays for an input of unknown size. (With a Pad
 // before it ONNX Runtime would put the two together again, and count wrong.)
 absl::StatusOr<Values> CeilModeAsPads(Rewrite& r) {
-  if (r.attrs().Int("ceil_mode") == 0) return CannotExpress();
+  if (r.attrs().Int("ceil_mode") == 0) return NothingToDo();
   const bool include_pad = r.attrs().Int("count_include_pad", 0) != 0;
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<int64_t>> KernelOfWeight(const Rewrite& r) {
 
 // The pads themselves, for a target that has no auto_pad.
 absl::StatusOr<Values> AutoPadAsPads(Rewrite& r) {
-  if (!WantsPads(r)) return CannotExpress();
+  if (!WantsPads(r)) return NothingToDo();
   std::vector<int64_t> kernel;
   if (r.node.op() != "conv") {
     kernel = r.attrs().Ints("kernel_shape");
@@ -126,7 +126,7 @@ X2IR_LOWERING(lp_pool, AutoPadAsPads);
 // The same. Pads cut what the windows cover here, down to the size that is wanted: with SAME the
 // steps times the operand, whatever size that has.
 absl::StatusOr<Values> TransposedAutoPadAsPads(Rewrite& r) {
-  if (!WantsPads(r)) return CannotExpress();
+  if (!WantsPads(r)) return NothingToDo();
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> kernel, KernelOfWeight(r));
   X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(r.attrs(), std::move(kernel)));
@@ -172,9 +172,9 @@ absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   if (IsSame(window.auto_pad)) {
     X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, window));
   } else if (window.ceil_mode) {
-    return CannotExpress();
+    return NothingToDo();
   }
-  if (!window.padded()) return CannotExpress();
+  if (!window.padded()) return NothingToDo();
   Value* least = nullptr;
   if (r.node.op() == "max_pool") {
     if (r.num_outputs() > 1 && r.node.output(1)) return CannotExpress("the indices of the maxima");
@@ -196,7 +196,7 @@ absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
 // should not.
 absl::StatusOr<Values> ApartFromPad(Rewrite& r) {
   const Node* pad = r.in(0)->producer();
-  if (!pad || (pad->op() != "pad" && pad->op() != "Pad")) return CannotExpress();
+  if (!pad || (pad->op() != "pad" && pad->op() != "Pad")) return NothingToDo();
   Value* same = r.b.Op("max", {r.in(0)});
   return r.b.Ops(r.node.op(), {same}, r.attrs(), WantedOutputs(r.node));
 }

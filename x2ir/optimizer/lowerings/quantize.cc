@@ -77,7 +77,7 @@ absl::StatusOr<QuantizeTypes> TypesOfQuantize(const Rewrite& r) {
 absl::StatusOr<Values> QuantizeInOneType(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const QuantizeTypes t, TypesOfQuantize(r));
   if (r.dtype(0) == t.compute && r.dtype(1) == t.compute && !r.attrs().Has("precision")) {
-    return CannotExpress();
+    return NothingToDo();
   }
   AttributeMap attrs = r.attrs();
   attrs.Erase("precision");
@@ -170,7 +170,7 @@ absl::StatusOr<Values> DequantizeToFloat32(Rewrite& r) {
   }
   AttributeMap attrs = r.attrs();
   if (scale == DType::kFloat32 && !attrs.Erase("output_dtype")) {
-    return CannotExpress();
+    return NothingToDo();
   }
   attrs.Erase("output_dtype");
   std::vector<Value*> operands = {r.in(0), Expr(r.b, r.in(1)).To(DType::kFloat32)};

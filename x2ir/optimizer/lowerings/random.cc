@@ -7,7 +7,7 @@ namespace {
 // A tensor of that shape, then its like. Only for shapes that are computed: a constant one is the
 // op's own affair.
 absl::StatusOr<Values> OfShapeAsLike(Rewrite& r, Symbol like) {
-  if (r.in(0)->fixed_constant()) return CannotExpress();
+  if (r.in(0)->fixed_constant()) return NothingToDo();
   Value* zeros = r.b.Op("constant_of_shape", {r.in(0)});
   return Values{r.b.Op(like, {zeros}, r.attrs())};
 }

@@ -31,13 +31,13 @@ Value* SpreadOver(Builder& b, Value* all, const std::vector<int64_t>& places, Va
 absl::StatusOr<Values> ResizeAllAxes(Rewrite& r) {
   const Attribute* attr = r.attrs().Find("axes");
   const int64_t rank = r.rank(0);
-  if (attr == nullptr) return CannotExpress();
+  if (attr == nullptr) return NothingToDo();
   if (const Fact fact = Fact::Takes("resize", kSizes, DType::kInt64); !r.target.Holds(fact)) {
     return CannotExpress("computed sizes, scales or roi", r.target.Later(fact));
   }
   const auto constant = [&](size_t i) { return !r.has(i) || r.in(i)->fixed_constant(); };
   if (constant(kRoi) && constant(kScales) && constant(kSizes)) {
-    return CannotExpress();
+    return NothingToDo();
   }
   if (rank < 0) {
     return CannotExpress("axes of an input of unknown rank",

@@ -18,7 +18,7 @@ namespace {
 
 // Before opset 14 ONNX has only the length-first layout.
 absl::StatusOr<Values> LengthFirst(Rewrite& r) {
-  if (r.attrs().Int("batch_first") == 0) return CannotExpress();
+  if (r.attrs().Int("batch_first") == 0) return NothingToDo();
   Builder& b = r.b;
   // x and the initial states; weights have no batch axis.
   std::vector<Value*> operands = r.node.inputs();
@@ -182,7 +182,7 @@ Expr FirstState(Rewrite& r, size_t operand, int64_t direction, int64_t hidden) {
 }
 
 absl::StatusOr<Values> RecurrentAsScan(Rewrite& r) {
-  if (r.attrs().Int("batch_first") != 0) return CannotExpress();
+  if (r.attrs().Int("batch_first") != 0) return NothingToDo();
   if (r.rank(0) != 3) return CannotExpress("an operand of unknown rank");
   const std::string direction = r.attrs().String("direction", "forward");
   const bool lstm = r.node.Is("lstm"), both = direction == "bidirectional";

@@ -18,7 +18,7 @@ constexpr int64_t kMaxMask = int64_t{1} << 24;
 
 // allowzero makes no difference where no size is 0: a tensor that has elements has none.
 absl::StatusOr<Values> ReshapeWithoutZeros(Rewrite& r) {
-  if (r.attrs().Int("allowzero") == 0) return CannotExpress();
+  if (r.attrs().Int("allowzero") == 0) return NothingToDo();
   const auto sizes = r.ConstInts(1);
   const bool no_zeros = sizes && std::find(sizes->begin(), sizes->end(), 0) == sizes->end();
   const Shape* in = r.in(0)->shape();
@@ -56,7 +56,7 @@ X2IR_LOWERING(reshape, ReshapeWithoutZeros);
 absl::StatusOr<Values> ShapeAsSlice(Rewrite& r) {
   const int64_t start = r.attrs().Int("start");
   const int64_t end = r.attrs().Int("end", std::numeric_limits<int64_t>::max());
-  if (start == 0 && !r.attrs().Has("end")) return CannotExpress();
+  if (start == 0 && !r.attrs().Has("end")) return NothingToDo();
   Value* whole = r.b.Op("shape", {r.in(0)});
   return Values{r.b.Op(
       "slice", {whole, r.b.Ints({start}, "start"), r.b.Ints({end}, "end"), r.b.Ints({0}, "axes")})};

@@ -64,7 +64,7 @@ std::optional<int64_t> ConstInt(const Rewrite& r, size_t i) {
 
 // A vector as a batch of one, which runtimes require.
 absl::StatusOr<Values> DftInBatch(Rewrite& r) {
-  if (r.rank(0) != 2 || !r.target.Has("dft")) return CannotExpress();
+  if (r.rank(0) != 2 || !r.target.Has("dft")) return NothingToDo();
   const std::optional<int64_t> axis = Given(r, 2) ? ConstInt(r, 2) : -2;
   if (!axis) return CannotExpress("the axis is computed");
   Builder& b = r.b;

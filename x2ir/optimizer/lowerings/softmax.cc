@@ -14,7 +14,7 @@ absl::StatusOr<Values> OnLastAxis(Rewrite& r) {
   const int64_t rank = r.rank(0);
   if (rank < 0) return CannotExpress("the rank of the operand is not known");
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), rank));
-  if (axis == rank - 1) return CannotExpress();
+  if (axis == rank - 1) return NothingToDo();
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[axis], perm[rank - 1]);

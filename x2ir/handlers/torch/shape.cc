@@ -1,4 +1,4 @@
-// Padding, whose numbers go from the last axis on.
+// Shapes, axes and padding.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -203,7 +203,7 @@ absl::StatusOr<Value*> WriteUnsqueeze(TorchWriter& w) {
 }
 
 // The shape whose sizes are the elements of an operand.
-Shape ShapeOf(TorchWriter& w, size_t operand) {
+Shape ShapeOfOperand(TorchWriter& w, size_t operand) {
   const Value* x = w.in(operand);
   if (const auto* elements = x->elements()) return Shape(*elements);
   return Shape::UnknownDims((*x->shape())[0].value());
@@ -246,7 +246,7 @@ absl::StatusOr<Value*> WriteExpand(TorchWriter& w) {
   if (open) {
     Value* nothing = w.Call("aten::expand.default",
                             {{"self", w.b().Scalar(DType::kBool, 0)}, {"size", std::move(asked)}},
-                            Type::Tensor(DType::kBool, ShapeOf(w, 1)));
+                            Type::Tensor(DType::kBool, ShapeOfOperand(w, 1)));
     return w.Calls("aten::broadcast_tensors.default",
                    {{"tensors", std::vector<Value*>{w.in(0), nothing}}}, {true, false})[0];
   }
