@@ -49,8 +49,8 @@ work=$out/work
 rm -rf "$work" "$out"/*.deb
 mkdir -p "$work/$name"
 cp -r "$source_dir/packaging/debian" "$work/$name/debian"
-mkdir -p "$work/$name/tests/c"
-cp "$source_dir/tests/c/symbols.txt" "$work/$name/tests/c/"
+mkdir -p "$work/$name/tests/golden"
+cp "$source_dir/tests/golden/c_symbols.txt" "$work/$name/tests/golden/"
 cat >"$work/$name/debian/changelog" <<EOF
 x2ir ($version-1) unstable; urgency=medium
 

@@ -1,6 +1,6 @@
 // Linked into every test program: with X2IR_PRODUCED_OPS=FOLDER it writes to a file there what each
-// row made of its operator in the conversions of the program's tests. produced_ops.py makes the table
-// x2ir/inspect/produced_ops.inc of these files.
+// row made of its operator in the conversions of the program's tests. produced_ops.py makes the
+// table x2ir/inspect/produced_ops.inc of these files.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -192,7 +192,7 @@ class Int8(InFolder):
 class Names(InFolder):
     def test_a_wrong_extension_is_the_fault_of_the_name(self):
         for call in (lambda: x2ir.convert("model.onnx", "o.xyz"), lambda: x2ir.load("model.onnx").save("o.xyz")):
-            with self.assertRaisesRegex(x2ir.OptionError, r"^the name 'o.xyz' .*onnx \(.onnx.*; to= says") as caught:
+            with self.assertRaisesRegex(x2ir.OptionError, r"^the name 'o.xyz' .*onnx \(.onnx.*; to= sets") as caught:
                 call()
             self.assertIsNone(caught.exception.option)
         with self.assertRaisesRegex(x2ir.OptionError, "^option 'to': there is no format 'xyz'"):

@@ -361,7 +361,7 @@ TEST_F(Cli, UnsupportedOps) {
        0,
        "onnx.com.acme::Foo\\(x\\) \\{ alpha = 0.5 \\} \"foo one\"\n[\\s\\S]*\"foo two\"[\\s\\S]*"
        "onnx.com.other::Bar[\\s\\S]*onnx.NoSuchOp[\\s\\S]*onnx.Relu",
-       "kept as they are[^\n]*com.acme::Foo", "back.onnx unsupported.json unsupported.safetensors"},
+       "kept unchanged[^\n]*com.acme::Foo", "back.onnx unsupported.json unsupported.safetensors"},
       // Why, where, and the flag that helps; what else was tried is for -v.
       {mean + "x2ir convert u.onnxtxt -o u.pt2", 1, "",
        "reduce_mean \\(1 node\\): an operand of unknown rank; 'x' is float32\\[...\\]: the input "
@@ -445,7 +445,8 @@ TEST_F(Cli, WrongUsage) {
       {"x2ir ops Conv", "no op 'Conv' of the IR; did you mean 'conv'\\?"},
       {"x2ir convert small.onnx --passes +simplfy", "no pass 'simplfy'; did you mean 'simplify'"},
       {"x2ir convert small.onnx --passes=-fold_scale", "'-fold_scale': the pass is not among"},
-      {"x2ir convert small.onnx --passes +gemm", "'\\+gemm': the pass is already one of those"},
+      {"x2ir convert small.onnx --passes +gemm",
+       "'\\+gemm': the pass is already one of the passes"},
       {"x2ir convert small.onnx --passes gemm,+fold_scale",
        "as in \\+fold_scale,-gemm, but not both"},
       {"x2ir convert small.onnx --dtype x", "no element type 'x'; expected [^\n]*or NAME:TYPE"},
@@ -672,7 +673,7 @@ TEST_F(Cli, ConvertsToWhatTheNameSays) {
       {"ir2onnx export unsupported.onnx -o a.onnx --allow-foreign com.acme,com.other", 1, "",
        "1 op [^\n]*\n[^\n]*onnx.NoSuchOp", ""},
       {"ir2onnx export unsupported.onnx -o a.onnx --continue-on-error && x2ir show --raw a.onnx", 0,
-       "onnx.com.acme::Foo[\\s\\S]*onnx.NoSuchOp", "kept as they are[^\n]*com.acme::Foo", "a.onnx"},
+       "onnx.com.acme::Foo[\\s\\S]*onnx.NoSuchOp", "kept unchanged[^\n]*com.acme::Foo", "a.onnx"},
       // To standard output goes what is one file, and nothing else.
       {"x2ir convert small.onnx --to onnx -o - >a.onnx && x2ir convert -q small.onnx -o b.onnx && "
        "cmp a.onnx b.onnx",

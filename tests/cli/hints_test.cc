@@ -203,7 +203,7 @@ TEST_F(Hints, AreLeftOutWhereTheyWouldNotHelp) {
   }
 }
 
-// "1 foreign ... kept as they are: tflite.DYNAMIC_UPDATE_SLICE": it is an operator of the target.
+// "1 foreign ... kept unchanged: tflite.DYNAMIC_UPDATE_SLICE": it is an operator of the target.
 TEST_F(Hints, OperatorsOfTheTargetAreNotForeign) {
   auto model = ModelFromText(R"(graph l(x: float32[5,1,2]) -> (y) {
       w = float32[1,12,2]{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6,
@@ -218,7 +218,7 @@ TEST_F(Hints, OperatorsOfTheTargetAreNotForeign) {
   const Result result = Run("x2ir convert lstm.onnx -o a.tflite");
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.out.find(" 0 foreign, "), std::string::npos) << result.out;
-  EXPECT_EQ(result.out.find("kept as they are"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("kept unchanged"), std::string::npos) << result.out;
   EXPECT_EQ(result.err, "");
 }
 

@@ -10,7 +10,8 @@ class Pages : public ShellTest {};
 TEST_F(Pages, AreWhatTheirReadersRead) {
   Check({
       {"x2ir --page html", 2, "", "--page: expected man, bash, zsh or fish"},
-      {"x2ir --page man | head -n 5", 0, "\\.TH X2IR 1 [^\n]*\n\\.SH NAME\nx2ir \\\\- carries", ""},
+      {"x2ir --page man | head -n 5", 0, "\\.TH X2IR 1 [^\n]*\n\\.SH NAME\nx2ir \\\\- converts",
+       ""},
       // Every verb and every flag of the help, and no word of the formatter about them.
       {"for p in x2ir ir2onnx; do $p --page man >$p.1; "
        "! command -v groff >/dev/null || groff -man -ww -Tutf8 $p.1 >$p.txt; done; "

@@ -538,7 +538,7 @@ TEST_F(CaffeFiles, WhatIsWrongWithNcnns) {
       {"7767517\n2 2\nInput x 0 1 x 0=9\nSpectrogram y 1 1 x y 0=4 3=5\n", "windows of 5 in 4"},
       {"7767517\n2 3\nInput x 0 1 x 0=9\nSlice y 1 2 x y z -23302=1,12\n", "from 0 to 12"},
       {"7767517\n2 2\nInput x 0 1 x 0=4 1=3 2=2\nSDPA y 1 1 x y\n", "attention of 1 operands"},
-      {"7767517\n2 2\nInput x 0 1 x\nConvolution y 1 1 x y 0=-1 1=3 6=-9\n", "cannot be"}};
+      {"7767517\n2 2\nInput x 0 1 x\nConvolution y 1 1 x y 0=-1 1=3 6=-9\n", "impossible size"}};
   for (const auto& row : rows) {
     Put("net.bin", "\0\0\0\0");
     const absl::Status status = Import(Put("net.param", row.text)).status();

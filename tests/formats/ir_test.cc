@@ -649,7 +649,7 @@ TEST_F(IrTest, WhatBreaksTheSchemaIsNamed) {
       {"\"x2ir\"", "\"other\"", StatusCode::kDataLoss, "not an x2ir model"},
       {"\"format\": \"x2ir\", ", "", StatusCode::kDataLoss, "\"format\" is missing"},
       {"\"version\": 1", "\"version\": 2", StatusCode::kUnimplemented,
-       "version: this file has format version 2; only version 1"},
+       "version: this file has format version 2; this x2ir reads only version 1"},
       {"\"version\": 1", "\"version\": \"1\"", StatusCode::kInvalidArgument, "expected a number"},
       {"\"version\": 1,\n", "", StatusCode::kInvalidArgument, "\"version\" is missing"},
       {"\"source\"", "\"sauce\"", StatusCode::kInvalidArgument, "unknown key \"sauce\""},

@@ -193,9 +193,9 @@ TEST_F(LargeFiles, WeightsWithAnIndex) {
       {R"({"weight_map": {"unlisted": "1.safetensors"}, "weight_map": {}})", "occurs twice"},
       {R"({"weight_map": {"a": "../../1.safetensors"}})", "leads out of the model's folder"},
       {R"({"weight_map": {"a": "/etc/passwd"}})", "absolute path"},
-      {R"({"weight_map": ["a"]})", "no index"},
+      {R"({"weight_map": ["a"]})", "not an index"},
       {R"({"metadata": {}})", "is missing"},
-      {"", "no index"},
+      {"", "not an index"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.index);

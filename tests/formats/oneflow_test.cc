@@ -159,7 +159,7 @@ TEST_F(OneflowFiles, WhichJob) {
           "oneflow.job @a(%x: tensor<1xf32>) -> tensor<1xf32> { oneflow.return %x : "
           "tensor<1xf32> }\noneflow.job @b(%y: tensor<1xf32>) -> tensor<1xf32> { "
           "oneflow.return %y : tensor<1xf32> }");
-  EXPECT_THAT(Read(two), HasSubstr("there are a, b"));
+  EXPECT_THAT(Read(two), HasSubstr("the jobs are a, b"));
   EXPECT_THAT(Read(two, "b"), HasSubstr("graph b(y: float32[1])"));
   EXPECT_THAT(Read(two, "c"), HasSubstr("no job 'c'"));
 }

@@ -185,7 +185,7 @@ TEST_F(SafetensorsTest, BrokenFilesAreErrors) {
       {FileOf(StrCat("{\"__metadata__\":{\"x2ir.dtype.a\":\"int4[5]\"},",
                      entry("a", "U8", "16", "0,16"), "}"),
               data),
-       "are no int4[5]"},
+       "are not int4[5]"},
       {FileOf(StrCat("{\"__metadata__\":{\"x2ir.dtype.a\":\"int4[\"},",
                      entry("a", "U8", "16", "0,16"), "}"),
               data),

@@ -68,7 +68,7 @@ TEST(TensorFlowGraph, RepeatedValues) {
   EXPECT_THAT(Read(splat({0}, Varint(3))), HasSubstr("c = int32[0]{}"));
   EXPECT_THAT(Read(splat({1 << 20, 1 << 20}, Varint(7))),
               HasSubstr("c = tf.Fill(\"c:dims\", \"c:value\")"));
-  EXPECT_THAT(Read(splat({1 << 20, 1 << 20}, Varint(7) + Varint(8))), HasSubstr("too many"));
+  EXPECT_THAT(Read(splat({1 << 20, 1 << 20}, Varint(7) + Varint(8))), HasSubstr("too large"));
   EXPECT_THAT(Read(splat({int64_t{1} << 40, int64_t{1} << 40}, Varint(7))), HasSubstr("too large"));
   EXPECT_THAT(Read(splat({-1}, Varint(7))), HasSubstr("shape is not known"));
 }
@@ -243,7 +243,7 @@ TEST(TensorFlowGraph, Hostile) {
               HasSubstr("two nodes"));
   EXPECT_THAT(Read(GraphDef({NodeDef("a:1", "Neg", {})})), HasSubstr("has the name 'a:1'"));
   EXPECT_THAT(Read(GraphDef({NodeDef("a", "Neg", {"b:99999999999"}), NodeDef("b", "Neg", {})})),
-              HasSubstr("no output"));
+              HasSubstr("not an output"));
   std::vector<std::string> wide;
   for (int i = 0; i < 100; ++i) {
     wide.push_back(NodeDef("s" + std::to_string(i), "Split", {}));
@@ -252,7 +252,7 @@ TEST(TensorFlowGraph, Hostile) {
   EXPECT_THAT(Read(GraphDef(wide)), HasSubstr("too many outputs"));
   EXPECT_THAT(Read(GraphDef({NodeDef("a", "Neg", {"c"}),
                              NodeDef("c", "Const", {}, {{"value", IntAttr(3)}})})),
-              HasSubstr("no tensor"));
+              HasSubstr("not a tensor"));
   EXPECT_THAT(Read(GraphDef({NodeDef("a", "Neg", {"c"}), ConstOf("c", kFloat, {3}, "abc")})),
               HasSubstr("expected 12"));
   EXPECT_THAT(Read(GraphDef({NodeDef("a", "Neg", {"c"}), ConstOf("c", kResource, {}, "")})),

@@ -176,8 +176,7 @@ TEST(Golden, NnvmOps) {
   std::set<std::string> names;
   for (const auto& [op, ir] : ops.read) names.insert(op);
   for (const auto& [op, ir] : ops.written) names.insert(op);
-  std::string text =
-      HeadOf("nnvm") + "| operator | becomes | written from |\n|---|---|---|\n";
+  std::string text = HeadOf("nnvm") + "| operator | becomes | written from |\n|---|---|---|\n";
   const auto of = [](const auto& all, const std::string& op) {
     const auto found = all.find(op);
     return found == all.end() ? std::string() : Listed(found->second);

@@ -49,7 +49,8 @@ def unpack(folder, into):
     for path, _, files in os.walk(folder):
         for name in sorted(files):
             if name.endswith(".tar.xz"):
-                target = os.path.join(into, name[: -len(".tar.xz")])
+                target = os.path.join(into, hashlib.sha256(path.encode()).hexdigest()[:8],
+                                      name[: -len(".tar.xz")])
                 os.makedirs(target)
                 subprocess.run(["tar", "-xf", os.path.join(path, name), "-C", target], check=True)
                 yield target

@@ -1,5 +1,6 @@
-// docs/where.md: where the rows of every operator are, made of what is registered; and the questions
-// that somebody asks who sees the tree for the first time, whose answers follow from its rule.
+// docs/where.md: where the rows of every operator are, made of what is registered; and the
+// questions that somebody asks who sees the tree for the first time, whose answers follow from its
+// rule.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -75,7 +76,8 @@ std::string WhereText() {
       StrAppend(&text, "| ", name, " | ", Joined(op.read), " | ", Joined(op.written), " |\n");
     }
   }
-  StrAppend(&text, "\n## Ops of the IR\n\nWhere an op is defined, in `x2ir/ops/`, and where rows "
+  StrAppend(&text,
+            "\n## Ops of the IR\n\nWhere an op is defined, in `x2ir/ops/`, and where rows "
             "write it.\n\n| op | defined | written |\n|---|---|---|\n");
   for (const OpDef* def : AllOps()) {
     std::string written;
@@ -112,7 +114,7 @@ TEST(Where, FirstGuessesAreRight) {
       {"tflite", "QUANTIZE", true, "tflite/quantize.cc"},
       {"onnx", "GridSample", false, "onnx/resize.cc"},
       {"onnx", "RoiAlign", true, "onnx/detection.cc"},
-      {"onnx", "Col2Im", false, "onnx/shape.cc"},
+      {"onnx", "Col2Im", false, "onnx/shape_ops.cc"},
       {"onnx", "LSTM", true, "onnx/rnn.cc"},
       {"keras", "LSTM", false, "keras/rnn.cc"},
       {"keras", "Conv2D", false, "keras/conv.cc"},

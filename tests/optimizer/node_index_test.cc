@@ -30,9 +30,9 @@ std::vector<std::string> Names(const std::vector<Node*>& nodes) {
   return names;
 }
 
-const Behind kAnything;
+const ProducerOps kAnything;
 
-const Behind* IsNeg(Symbol op) { return op == "neg" ? &kAnything : nullptr; }
+const ProducerOps* IsNeg(Symbol op) { return op == "neg" ? &kAnything : nullptr; }
 
 TEST(NodeIndex, FindsOpsOfTheIrInOrder) {
   auto graph = ParseGraph(kGraph);
@@ -47,7 +47,7 @@ TEST(NodeIndex, FindsOpsOfTheIrInOrder) {
 }
 
 // Producers of other dialects count for nothing; those of outer graphs count.
-TEST(NodeIndex, FindsWhatStandsBehindOps) {
+TEST(NodeIndex, FindsConsumersOfOps) {
   auto graph = ParseGraph(R"(
     graph g(x: float32[2], i: int64[2], w: bool[]) -> (p, q, r, s) {
       n = neg(x)
@@ -66,7 +66,7 @@ TEST(NodeIndex, FindsWhatStandsBehindOps) {
     })");
   ASSERT_TRUE(graph.ok()) << graph.status();
   const struct {
-    Behind behind;
+    ProducerOps producer_ops;
     std::vector<std::string> want;
   } kRows[] = {
       {{}, {"p", "q", "c", "k", "t1", "e1"}},
@@ -78,14 +78,14 @@ TEST(NodeIndex, FindsWhatStandsBehindOps) {
   };
   for (const auto& row : kRows) {
     NodeIndex index;
-    EXPECT_EQ(
-        Names(index.Find(**graph, [&](Symbol op) { return op == "add" ? &row.behind : nullptr; })),
-        row.want);
+    EXPECT_EQ(Names(index.Find(
+                  **graph, [&](Symbol op) { return op == "add" ? &row.producer_ops : nullptr; })),
+              row.want);
   }
   // What inference knows is known.
   (*graph)->Find("t")->set_elements({Dim(2)});
   NodeIndex index;
-  const Behind known = {kKnownOperand};
+  const ProducerOps known = {kKnownOperand};
   EXPECT_THAT(Names(index.Find(**graph, [&](Symbol op) { return op == "add" ? &known : nullptr; })),
               ElementsAre("c", "k"));
 }
@@ -101,9 +101,9 @@ TEST(NodeIndex, FindsAllAmongManyOps) {
   }
   NodeIndex index;
   for (int i = 0; i < 200; ++i) {
-    const Behind behind = {"op_" + std::to_string(i)};
+    const ProducerOps producer_ops = {"op_" + std::to_string(i)};
     const auto found =
-        index.Find(graph, [&](Symbol op) { return op == "use" ? &behind : nullptr; });
+        index.Find(graph, [&](Symbol op) { return op == "use" ? &producer_ops : nullptr; });
     EXPECT_THAT(Names(found), testing::Contains("used_" + std::to_string(i)));
     EXPECT_LT(found.size(), 10);
   }

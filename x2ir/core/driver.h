@@ -32,9 +32,9 @@ absl::Status RewriteFromIr(Model& model, const std::string& dialect,
                            const std::vector<OpsetImport>& source_opsets, bool keep_failed,
                            const ProgressFn& progress, Report& report);
 
-// For tables of operators: `observer` is told of every node that a row of code rewrote to IR, and of
-// the nodes that replace it (those of nested graphs aside). From any thread that converts. Null, the
-// default: nothing is told.
+// For tables of operators: `observer` is told of every node that a row of code rewrote to IR, and
+// of the nodes that replace it (those of nested graphs aside). From any thread that converts. Null,
+// the default: nothing is told.
 using RewriteObserver = void (*)(const Form& form, const std::vector<Node*>& made);
 void SetRewriteObserver(RewriteObserver observer);
 

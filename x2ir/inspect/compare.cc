@@ -33,7 +33,7 @@ size_t ValuesOf(const Graph& graph) {
   return count;
 }
 
-ModelComparison ComparisonOf(const Model& ir, const Model& other, Found found,
+ModelComparison ComparisonOf(const Model& ir, const Model& other, FoundDifferences found,
                              const VerifyOptions& options) {
   ModelComparison result;
   result.tolerance = options.tolerance;
@@ -183,14 +183,14 @@ std::string ModelComparison::ToJson() const {
 absl::StatusOr<ModelComparison> CompareModels(const Model& ir, const Model& other,
                                               absl::Span<const IoCase> cases,
                                               const VerifyOptions& options) {
-  X2IR_ASSIGN_OR_RETURN(Found found, FindDifferences(ir, other, cases, options));
+  X2IR_ASSIGN_OR_RETURN(FoundDifferences found, FindDifferences(ir, other, cases, options));
   return ComparisonOf(ir, other, std::move(found), options);
 }
 
 absl::StatusOr<ModelComparison> CompareValues(const Model& ir, const ValuesFn& theirs,
                                               absl::Span<const IoCase> cases,
                                               const VerifyOptions& options) {
-  X2IR_ASSIGN_OR_RETURN(Found found, FindInValues(ir, theirs, cases, options));
+  X2IR_ASSIGN_OR_RETURN(FoundDifferences found, FindInValues(ir, theirs, cases, options));
   return ComparisonOf(ir, ir, std::move(found), options);
 }
 

@@ -64,7 +64,8 @@ bool Diverges(const ValueVerdict& verdict, double before) {
 }
 
 // Values of which outputs are computed by values that differ, or are not compared, alone.
-absl::flat_hash_set<const Value*> ReachingOutputs(const Graph& graph, const Found& found) {
+absl::flat_hash_set<const Value*> ReachingOutputs(const Graph& graph,
+                                                  const FoundDifferences& found) {
   absl::flat_hash_set<const Value*> reaching;
   const auto agrees = [&](const Value* value) {
     const auto it = found.at.find(value);
@@ -95,7 +96,7 @@ absl::flat_hash_set<const Value*> ReachingOutputs(const Graph& graph, const Foun
 
 // The first value whose error is more than rounding, and more than that of what it is computed of:
 // of the nearest values that are compared. Says of each value whether its difference matters.
-std::optional<size_t> FirstOf(const Graph& graph, Found& found) {
+std::optional<size_t> FirstOf(const Graph& graph, FoundDifferences& found) {
   const absl::flat_hash_set<const Value*> reaching = ReachingOutputs(graph, found);
   for (Compared& c : found.values) c.verdict.matters = reaching.contains(c.value);
   absl::flat_hash_map<const Value*, double> errors;  // of values that are not compared, too
@@ -180,7 +181,7 @@ const Datum* In(const Kept& kept, const Value* value) {
 
 // Both models on one case. `on_other` gets each result of the other one.
 absl::Status RunBoth(const Model& ir, const Model& other, const IoCase& io,
-                     const VerifyOptions& options, Found& found,
+                     const VerifyOptions& options, FoundDifferences& found,
                      const std::function<void(const Value&, const Datum&)>& on_first,
                      const std::function<void(const Value&, const Datum&)>& on_other) {
   RunOptions run = WithProgress(*ir.graph, options.progress);
@@ -202,7 +203,7 @@ absl::Status RunBoth(const Model& ir, const Model& other, const IoCase& io,
 
 // The first case says which values are the same.
 absl::Status MatchAndCompare(const Model& ir, const Model& other, const IoCase& io,
-                             const VerifyOptions& options, Found& found) {
+                             const VerifyOptions& options, FoundDifferences& found) {
   Kept of_first, of_other;
   NumberMatch numbers;
   ValuePairs known;
@@ -245,9 +246,10 @@ absl::Status MatchAndCompare(const Model& ir, const Model& other, const IoCase& 
   return absl::OkStatus();
 }
 
-absl::StatusOr<Found> FindAsTheyAre(const Model& ir, const Model& other,
-                                    absl::Span<const IoCase> cases, const VerifyOptions& options) {
-  Found found;
+absl::StatusOr<FoundDifferences> FindAsTheyAre(const Model& ir, const Model& other,
+                                               absl::Span<const IoCase> cases,
+                                               const VerifyOptions& options) {
+  FoundDifferences found;
   X2IR_ASSIGN_OR_RETURN(found.ports, MatchPorts(*ir.graph, *other.graph));
   if (cases.empty()) return found;
   X2IR_RETURN_IF_ERROR(MatchAndCompare(ir, other, cases[0], options, found));
@@ -279,8 +281,9 @@ const std::vector<std::string> kPlain = {  // NOLINT
     "fold_pad",  "fold_affine", "gemm",           "dead_code"};
 
 // The same of the models that the copies were made of: values that keep their names.
-Found InOriginals(const Model& ir, const Model& other, const Found& of_copies) {
-  Found found;
+FoundDifferences InOriginals(const Model& ir, const Model& other,
+                             const FoundDifferences& of_copies) {
+  FoundDifferences found;
   for (size_t i = 0; i < of_copies.values.size(); ++i) {
     const Compared& c = of_copies.values[i];
     const Value* value = ir.graph->Find(c.value->name());
@@ -324,7 +327,8 @@ std::vector<const Node*> NodesUpTo(const Graph& graph, const Value* value,
 
 }  // namespace
 
-DifferingNodes DifferingNodesOf(const Model& ir, const Model& other, const Found& found) {
+DifferingNodes DifferingNodesOf(const Model& ir, const Model& other,
+                                const FoundDifferences& found) {
   if (!found.first) return {};
   absl::flat_hash_set<const Value*> here, there;
   for (const Compared& each : found.values) {
@@ -335,9 +339,10 @@ DifferingNodes DifferingNodesOf(const Model& ir, const Model& other, const Found
   return {NodesUpTo(*ir.graph, c.value, here), NodesUpTo(*other.graph, c.other, there)};
 }
 
-absl::StatusOr<Found> FindInValues(const Model& ir, const ValuesFn& theirs,
-                                   absl::Span<const IoCase> cases, const VerifyOptions& options) {
-  Found found;
+absl::StatusOr<FoundDifferences> FindInValues(const Model& ir, const ValuesFn& theirs,
+                                              absl::Span<const IoCase> cases,
+                                              const VerifyOptions& options) {
+  FoundDifferences found;
   for (const IoCase& io : cases) {
     Kept ours;
     RunOptions run = WithProgress(*ir.graph, options.progress);
@@ -374,10 +379,10 @@ absl::StatusOr<Found> FindInValues(const Model& ir, const ValuesFn& theirs,
   return found;
 }
 
-absl::StatusOr<Found> FindDifferences(const Model& ir, const Model& other,
-                                      absl::Span<const IoCase> cases,
-                                      const VerifyOptions& options) {
-  X2IR_ASSIGN_OR_RETURN(Found found, FindAsTheyAre(ir, other, cases, options));
+absl::StatusOr<FoundDifferences> FindDifferences(const Model& ir, const Model& other,
+                                                 absl::Span<const IoCase> cases,
+                                                 const VerifyOptions& options) {
+  X2IR_ASSIGN_OR_RETURN(FoundDifferences found, FindAsTheyAre(ir, other, cases, options));
   const size_t size = DifferingNodesOf(ir, other, found).size();
   if (!found.first || size <= 2) return found;
   // If one model uses one node where the other uses several, the structures after this place
@@ -387,9 +392,9 @@ absl::StatusOr<Found> FindDifferences(const Model& ir, const Model& other,
     X2IR_RETURN_IF_ERROR(RunPasses(*model->graph, kPlain).status());
     X2IR_RETURN_IF_ERROR(model->graph->Sort());
   }
-  absl::StatusOr<Found> better = FindAsTheyAre(plain, plain_other, cases, options);
+  absl::StatusOr<FoundDifferences> better = FindAsTheyAre(plain, plain_other, cases, options);
   if (!better.ok() || !better->first) return found;
-  Found named = InOriginals(ir, other, *better);
+  FoundDifferences named = InOriginals(ir, other, *better);
   named.ports = found.ports;
   named.outputs = found.outputs;
   return named.first && DifferingNodesOf(ir, other, named).size() < size ? named : found;

@@ -21,7 +21,7 @@ struct Compared {
 };
 
 // The results, with the values themselves.
-struct Found {
+struct FoundDifferences {
   PortMatch ports;
   GraphMatch match;
   std::vector<Compared> values;
@@ -35,13 +35,15 @@ struct DifferingNodes {
   std::vector<const Node*> here, there;
   size_t size() const { return here.size() + there.size(); }
 };
-DifferingNodes DifferingNodesOf(const Model& ir, const Model& other, const Found& found);
+DifferingNodes DifferingNodesOf(const Model& ir, const Model& other, const FoundDifferences& found);
 
 // The same for values of `ir` that other code computed.
-absl::StatusOr<Found> FindInValues(const Model& ir, const ValuesFn& theirs,
-                                   absl::Span<const IoCase> cases, const VerifyOptions& options);
-absl::StatusOr<Found> FindDifferences(const Model& ir, const Model& other,
-                                      absl::Span<const IoCase> cases, const VerifyOptions& options);
+absl::StatusOr<FoundDifferences> FindInValues(const Model& ir, const ValuesFn& theirs,
+                                              absl::Span<const IoCase> cases,
+                                              const VerifyOptions& options);
+absl::StatusOr<FoundDifferences> FindDifferences(const Model& ir, const Model& other,
+                                                 absl::Span<const IoCase> cases,
+                                                 const VerifyOptions& options);
 
 }  // namespace x2ir
 

@@ -128,7 +128,7 @@ std::vector<ForeignOpRow> ForeignRows(const Dialect& dialect, std::optional<int>
   }
   std::map<std::string, std::set<std::string>> others;  // by IR op
   for (const Form* form : AllForms("")) {
-    if (form->dialect == name || !form->imports || !IsItsIrOp(*form)) continue;
+    if (form->dialect == name || !form->imports || !MakesItsIrOp(*form)) continue;
     const auto [domain, base] = SplitOp(form->op.view());
     others[form->ir_op.str()].insert(
         StrCat(form->dialect.str(), ".", domain,
@@ -382,7 +382,7 @@ absl::StatusOr<OpsTable> MakeOpsTable(const std::string& dialect, std::optional<
       return version != 0 ? version : of_default;
     };
     if (opset && !form->opsets.contains(at(*opset))) continue;
-    if (!IsItsIrOp(*form)) continue;  // it becomes several ops, of which this is one
+    if (!MakesItsIrOp(*form)) continue;
     OpRow& row = rows[form->ir_op.str()];
     OpRow::Mapping m;
     m.foreign = StrCat(form->dialect.str(), ".", form->op.str());

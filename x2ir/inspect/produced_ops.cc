@@ -12,7 +12,8 @@ namespace {
 struct Row {
   std::string_view op, made;  // "caffe.LRN", "lrn mul"
 };
-constexpr Row kRows[] = {  // by op
+constexpr Row kRows[] = {
+// by op
 #include "x2ir/inspect/produced_ops.inc"
 };
 
@@ -21,14 +22,17 @@ constexpr Row kRows[] = {  // by op
 std::vector<std::string> ProducedOps(const Form& form) {
   if (!form.code) return {form.ir_op.str()};
   const std::string op = StrCat(form.dialect.str(), ".", form.op.str());
-  const auto* row = std::lower_bound(std::begin(kRows), std::end(kRows), op,
-                                     [](const Row& r, const std::string& name) { return r.op < name; });
+  const auto* row =
+      std::lower_bound(std::begin(kRows), std::end(kRows), op,
+                       [](const Row& r, const std::string& name) { return r.op < name; });
   if (row == std::end(kRows) || row->op != op) return {};
   return absl::StrSplit(absl::string_view(row->made.data(), row->made.size()), ' ');
 }
 
-bool IsItsIrOp(const Form& form) {
-  return form.exports || ProducedOps(form) == std::vector<std::string>{form.ir_op.str()};
+bool MakesItsIrOp(const Form& form) {
+  if (form.exports) return true;
+  const std::vector<std::string> made = ProducedOps(form);
+  return std::find(made.begin(), made.end(), form.ir_op.str()) != made.end();
 }
 
 }  // namespace x2ir

@@ -1,5 +1,6 @@
-// Which ops of the IR an operator of a framework becomes, for tables and documentation. Recorded from
-// the conversions of all tests (tests/golden/produced_ops.py), so that it is what rows really make.
+// Which ops of the IR an operator of a framework becomes, for tables and documentation. Recorded
+// from the conversions of all tests (tests/golden/produced_ops.py), so that it is what rows really
+// make.
 #ifndef X2IR_INSPECT_PRODUCED_OPS_H_
 #define X2IR_INSPECT_PRODUCED_OPS_H_
 
@@ -10,11 +11,12 @@
 
 namespace X2IR_API x2ir {
 
-// The ops of the IR that the form makes of its operator, nested graphs aside; the one that most nodes
-// become first. A form without code makes its own IR op alone. Empty where no test converts it.
+// The ops of the IR that the form makes of its operator, nested graphs aside; the one that most
+// nodes become first. A form without code makes its own IR op alone. Empty where no test converts
+// it.
 std::vector<std::string> ProducedOps(const Form& form);
-// Whether the operator is that IR op: the form writes it too, or makes nothing else of it.
-bool IsItsIrOp(const Form& form);
+// Whether the form makes the IR op that it is registered under, or writes that op.
+bool MakesItsIrOp(const Form& form);
 
 }  // namespace x2ir
 

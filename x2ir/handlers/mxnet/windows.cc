@@ -1,10 +1,9 @@
 // MXNet: windows of convolutions and pools.
 
-#include "x2ir/handlers/nnvm/layers.h"
-
 #include "x2ir/builder/layers/activation.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
+#include "x2ir/handlers/nnvm/layers.h"
 
 namespace x2ir {
 

@@ -243,7 +243,7 @@ absl::StatusOr<Value*> UniformDequantize(TfArgs& a) {
 // --- From one range to another ----------------------------------------------------------------
 
 // Shifts of numbers with signs: towards minus infinity.
-Expr Shifted(const Expr& x, int bits) {
+Expr ShiftedBits(const Expr& x, int bits) {
   const auto by = static_cast<double>(int64_t{1} << bits);
   return (x - Mod(x, by)) / by;
 }
@@ -260,8 +260,8 @@ Expr RequantizedToBytes(const Expr& q, const QuantizedRange& from, const Quantiz
   const Expr middle = ((from.least + from.greatest).To(kDouble) / 2.0).To(kRealType);
   const Expr offset = ints(middle * inverse * kOne);
   const Expr new_offset = ints(Where(none, 0.0, to.least.To(kDouble) * 255.0 * kOne / new_width));
-  const Expr value = Shifted(ints(q) * scale, 32) + (offset - new_offset + kOne / 2);
-  return Min(Max(Shifted(value, 16), 0.0), 255.0).To(DType::kUInt8);
+  const Expr value = ShiftedBits(ints(q) * scale, 32) + (offset - new_offset + kOne / 2);
+  return Min(Max(ShiftedBits(value, 16), 0.0), 255.0).To(DType::kUInt8);
 }
 
 Expr Requantized(TfArgs& a, const Expr& q, const QuantizedRange& from, const QuantizedRange& to,
