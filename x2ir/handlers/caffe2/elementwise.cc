@@ -1,4 +1,4 @@
-// Caffe2: operators that work on each number, and those that move them.
+// Caffe2: operators that work on each number.
 
 #include "x2ir/handlers/caffe2/caffe2.h"
 

@@ -1,4 +1,4 @@
-// MIL: convolutions and pools, both ways.
+// MIL: convolutions, both ways.
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/handlers/coreml/windows.h"
 

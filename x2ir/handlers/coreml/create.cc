@@ -1,4 +1,4 @@
-// MIL: random numbers, linear steps, classes, both ways where there is a way.
+// See classes.h.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"

@@ -1,4 +1,4 @@
-// MIL: functions of elements, arithmetic, comparison, choices.
+// MIL: functions of elements, arithmetic, comparisons and selections.
 #include <limits>
 
 #include "x2ir/builder/division.h"

@@ -1,4 +1,4 @@
-// Layers of networks that multiply matrices or look rows up, and their reductions.
+// Layers of networks that multiply matrices.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/shapes.h"

@@ -1,4 +1,4 @@
-// ncnn: recurrent layers over the rows of a blob, and attention between rows.
+// ncnn: recurrent layers over the rows of a blob.
 
 #include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/builder/loop.h"

@@ -1,5 +1,5 @@
 // Layers that symbols of MXNet and NNVM have in common, once their attributes are read; those that
-// take a NodeReader serve other worlds of such layers as well.
+// take a NodeReader serve the rows of other frameworks as well.
 #ifndef X2IR_HANDLERS_NNVM_LAYERS_H_
 #define X2IR_HANDLERS_NNVM_LAYERS_H_
 

@@ -1,4 +1,4 @@
-// NNVM: shapes, parts, reductions, both ways.
+// NNVM: shapes, parts and movement of elements, both ways.
 #include <algorithm>
 #include <limits>
 

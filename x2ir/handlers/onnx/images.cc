@@ -1,4 +1,4 @@
-// ONNX: ops that sample, cut and put together images.
+// ONNX: ImageDecoder.
 
 #include "x2ir/core/spec.h"
 

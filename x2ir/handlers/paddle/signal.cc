@@ -1,4 +1,4 @@
-// What is left: Fourier transforms, statistics, parts of tensors, more numbers that are drawn.
+// Fourier transforms, statistics and parts of tensors.
 
 #include "x2ir/handlers/paddle/paddle.h"
 

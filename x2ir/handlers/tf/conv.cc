@@ -1,4 +1,4 @@
-// TensorFlow: convolutions, pools and normalizations, in either layout.
+// TensorFlow: convolutions, in either layout.
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// TensorFlow: pools whose windows are operands or whose places are asked for, and normalizations
-// over channels.
+// TensorFlow: pools in either layout. Windows may be operands, and the places of maxima may be
+// asked for.
 #include "x2ir/builder/layers/pool.h"
 
 #include <limits>

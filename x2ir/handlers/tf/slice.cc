@@ -1,4 +1,4 @@
-// TensorFlow: slices and gathers.
+// TensorFlow: slices.
 #include <limits>
 
 #include "x2ir/builder/shapes.h"

@@ -1,4 +1,4 @@
-// TFLite: convolutions, pools and matrix products, channels last.
+// TFLite: convolutions, channels last.
 #include <algorithm>
 #include <limits>
 #include <memory>

@@ -1,4 +1,4 @@
-// TFLite: reductions, norms, sums along an axis, segments, random numbers, boxes.
+// TFLite: reductions and sums along an axis.
 #include <utility>
 #include <vector>
 

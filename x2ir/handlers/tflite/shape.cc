@@ -1,4 +1,4 @@
-// TFLite: shapes, slices, gathers and what else moves elements. Nearly all of it is TensorFlow's.
+// TFLite: shapes, slices and other movement of elements. Nearly all of it is TensorFlow's.
 #include <algorithm>
 #include <limits>
 #include <numeric>
