@@ -6,6 +6,10 @@ endif()
 # -O3 makes the code larger and the build longer; nothing here got faster from it.
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
+# GCC looks for garbage of its own every few megabytes: a tenth of its time, for memory that is there.
+add_compile_options(
+  "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=400;--param=ggc-min-heapsize=1000000>")
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

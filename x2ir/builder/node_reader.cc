@@ -161,6 +161,12 @@ void NodeReader::Require(bool holds, std::string_view what) {
   if (!holds) Fail(Unimplemented(what));
 }
 
+void NodeReader::IgnoreAll(bool (*which)(std::string_view name)) {
+  for (const auto& [name, attr] : attrs()) {
+    if (which(name.view())) Ignore(name);
+  }
+}
+
 absl::Status NodeReader::CheckAllTaken() const {
   for (const auto& [name, attr] : attrs()) {
     if (!IsTaken(name)) {

@@ -68,6 +68,7 @@ class NodeReader : public NodeView {
   std::vector<std::shared_ptr<Graph>> SubGraphs(Symbol name);
   // Of no meaning for results.
   void Ignore(Symbol name) { taken_.insert(name); }
+  void IgnoreAll(bool (*which)(std::string_view name));
 
   // Notes the error and ends the form. (What it returns is for `return reader.Fail(...)`.)
   Values Fail(absl::Status status);

@@ -98,6 +98,10 @@ void Spec::AddPart(Form& form, Lens lens) {
   }
 }
 
+void Spec::AddPart(Form& form, const std::vector<Lens>& lenses) {
+  for (const Lens& lens : lenses) AddPart(form, lens);
+}
+
 void Spec::AddPart(Form& form, Code code) {
   form.imports = form.imports && code.import != nullptr;
   form.exports = form.exports && code.export_ != nullptr;

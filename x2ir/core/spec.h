@@ -187,6 +187,7 @@ class Spec {
 
  private:
   static void AddPart(Form& form, Lens lens);
+  static void AddPart(Form& form, const std::vector<Lens>& lenses);
   static void AddPart(Form& form, Code code);
   Symbol dialect_, ir_op_;
   SourcePlace place_;

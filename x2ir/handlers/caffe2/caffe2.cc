@@ -78,20 +78,9 @@ void Caffe2Args::Drop(std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) Ignore(Symbol(name));
 }
 
-absl::StatusOr<Values> FromCaffe2(const Caffe2Fn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    Caffe2Args args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    for (const std::string_view hint : kHints) args.Ignore(Symbol(hint));
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    values.resize(args.num_outputs());  // what is used must be there: ReadNode
-    return values;
-  });
-}
-
-void Caffe2Spec::Reads(std::string_view op, Caffe2Fn fn) {
-  spec_.Is(op, Since(1),
-           Code{[fn = std::move(fn)](Rewrite& r) { return FromCaffe2(fn, r); }, nullptr});
+absl::Status Caffe2Dialect::Finish(Caffe2Args& args) {
+  for (const std::string_view hint : kHints) args.Ignore(Symbol(hint));
+  return args.CheckAllTaken();
 }
 
 }  // namespace x2ir

@@ -4,7 +4,6 @@
 #define X2IR_HANDLERS_CAFFE2_CAFFE2_H_
 
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -16,7 +15,7 @@
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace X2IR_API x2ir {
@@ -34,35 +33,15 @@ class Caffe2Args : public NodeReader {
   void Drop(std::initializer_list<std::string_view> names);
 };
 
-using Caffe2Fn = std::function<absl::StatusOr<Values>(Caffe2Args&)>;
-absl::StatusOr<Values> FromCaffe2(const Caffe2Fn& fn, Rewrite& r);
-
-// Rows of an IR op: it is what the operator mostly is, for the tables.
-class Caffe2Spec {
- public:
-  explicit Caffe2Spec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("caffe2", ir_op, place) {}
-  // `fn` takes Caffe2Args& and gives Values, an Expr, a Value*, or a StatusOr of the first or last.
-  template <typename Fn>
-  Caffe2Spec& From(std::initializer_list<std::string_view> ops, Fn fn) {
-    for (const std::string_view op : ops) {
-      Reads(op, [fn](Caffe2Args& a) { return ValuesOf(fn, a); });
-    }
-    return *this;
-  }
-  template <typename Fn>
-  Caffe2Spec& From(std::string_view op, Fn fn) {
-    return From({op}, fn);
-  }
-
- private:
-  void Reads(std::string_view op, Caffe2Fn fn);
-  Spec spec_;
+// Rows (core/dialect_spec.h).
+struct Caffe2Dialect : DialectDefaults {
+  static constexpr std::string_view kName = "caffe2";
+  using Args = Caffe2Args;
+  static constexpr bool kFewerValues = true;
+  static absl::Status Finish(Caffe2Args& args);
 };
 
-#define X2IR_CAFFE2(ir_op)                                                                  \
-  [[maybe_unused]] static ::x2ir::Caffe2Spec X2IR_CONCAT_(x2ir_caffe2_spec_, __COUNTER__) = \
-      ::x2ir::Caffe2Spec(#ir_op)
+#define X2IR_CAFFE2(ir_op) X2IR_ROWS(::x2ir::Caffe2Dialect, ir_op)
 
 inline auto PlainOp(const char* op) {
   return [op](Caffe2Args& a) { return a.Op(op, {a.in(0)}); };

@@ -495,36 +495,26 @@ Values Classes(NnArgs& a) {
   return ClassesOf(a, a.X(), a.attrs().Find("classes"));
 }
 
-// Models by their kind ("model::...").
-template <typename Fn>
-bool Add(Symbol ir_op, std::string_view kind, Fn fn, SourcePlace place = SourcePlace::Here()) {
-  Spec spec("coreml", ir_op, place);
-  spec.Is(std::string("model::").append(kind), Since(1),
-          Code{[fn](Rewrite& r) { return FromNn([&](NnArgs& a) { return ValuesOf(fn, a); }, r); },
-               nullptr});
-  return true;
-}
+#define X2IR_MODEL(ir_op) X2IR_ROWS(::x2ir::CoremlModels, ir_op)
 
-[[maybe_unused]] const bool kAdded[] = {
-    Add("tree_ensemble_regressor", "treeEnsembleRegressor", TreeRegressor),
-    Add("tree_ensemble_classifier", "treeEnsembleClassifier", TreeClassifier),
-    Add("linear_regressor", "glmRegressor", LinearRegressor),
-    Add("linear_classifier", "glmClassifier", LinearClassifier),
-    Add("svm_regressor", "supportVectorRegressor", SvmRegressor),
-    Add("svm_classifier", "supportVectorClassifier", SvmClassifier),
-    Add("top_k", "kNearestNeighborsClassifier", Neighbours),
-    Add("feature_vectorizer", "featureVectorizer", FeatureVector),
-    Add("ml_scaler", "scaler", Scaler),
-    Add("ml_normalizer", "normalizer", Normalizer),
-    Add("imputer", "imputer", Imputer),
-    Add("one_hot_encoder", "oneHotEncoder", OneHotEncoder),
-    Add("category_mapper", "categoricalMapping", CategoricalMapping),
-    Add("array_feature_extractor", "arrayFeatureExtractor", Extractor),
-    Add("dict_vectorizer", "dictVectorizer", DictVector),
-    Add("non_max_suppression", "nonMaximumSuppression", BestBoxes),
-    Add("identity", "identity", Same),
-    Add("array_feature_extractor", "classes", Classes),
-};
+X2IR_MODEL(tree_ensemble_regressor).From("treeEnsembleRegressor", TreeRegressor);
+X2IR_MODEL(tree_ensemble_classifier).From("treeEnsembleClassifier", TreeClassifier);
+X2IR_MODEL(linear_regressor).From("glmRegressor", LinearRegressor);
+X2IR_MODEL(linear_classifier).From("glmClassifier", LinearClassifier);
+X2IR_MODEL(svm_regressor).From("supportVectorRegressor", SvmRegressor);
+X2IR_MODEL(svm_classifier).From("supportVectorClassifier", SvmClassifier);
+X2IR_MODEL(top_k).From("kNearestNeighborsClassifier", Neighbours);
+X2IR_MODEL(feature_vectorizer).From("featureVectorizer", FeatureVector);
+X2IR_MODEL(ml_scaler).From("scaler", Scaler);
+X2IR_MODEL(ml_normalizer).From("normalizer", Normalizer);
+X2IR_MODEL(imputer).From("imputer", Imputer);
+X2IR_MODEL(one_hot_encoder).From("oneHotEncoder", OneHotEncoder);
+X2IR_MODEL(category_mapper).From("categoricalMapping", CategoricalMapping);
+X2IR_MODEL(array_feature_extractor).From("arrayFeatureExtractor", Extractor);
+X2IR_MODEL(dict_vectorizer).From("dictVectorizer", DictVector);
+X2IR_MODEL(non_max_suppression).From("nonMaximumSuppression", BestBoxes);
+X2IR_MODEL(identity).From("identity", Same);
+X2IR_MODEL(array_feature_extractor).From("classes", Classes);
 
 }  // namespace
 }  // namespace x2ir

@@ -158,15 +158,6 @@ Expr MilArgs::Scalar(Symbol name, DType type, double fallback) {
   return {b(), b().Scalar(type, tensor->AsDouble(0))};
 }
 
-absl::StatusOr<Values> FromMil(const MilFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    MilArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    return values;
-  });
-}
-
 // --- Writing -------------------------------------------------------------------------------------
 
 Values MilWriter::MilAll(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,

@@ -8,18 +8,16 @@
 #ifndef X2IR_HANDLERS_COREML_COREML_H_
 #define X2IR_HANDLERS_COREML_COREML_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/node_writer.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -50,10 +48,6 @@ class MilArgs : public NodeReader {
   const coreml::MilOp* spec_;
 };
 
-using MilFn = std::function<absl::StatusOr<Values>(MilArgs&)>;
-// Every attribute must be asked for.
-absl::StatusOr<Values> FromMil(const MilFn& fn, Rewrite& r);
-
 // --- Writing -------------------------------------------------------------------------------------
 
 class MilWriter : public NodeWriter {
@@ -77,60 +71,14 @@ class MilWriter : public NodeWriter {
 
 // --- Registration --------------------------------------------------------------------------------
 
-// Rows of an IR op, as those of TensorFlow (handlers/tf/tf.h):
-//
-//   X2IR_MIL(relu).Is("relu");             // both ways, by data
-//   X2IR_MIL(identity).From("identity");   // only read, by data
-//   X2IR_MIL(conv).From("conv", Conv);     // only read, by code
-//   X2IR_MIL(conv).To("conv", ToConv);     // only written, by code
-class MilSpec {
- public:
-  explicit MilSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("coreml", ir_op, place) {}
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) MilSpec& Is(std::string_view op,
-                                                                 Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)...);
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) MilSpec& From(std::string_view op,
-                                                                   Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., ImportOnly());
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) MilSpec& To(std::string_view op,
-                                                                 Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., ExportOnly());
-    return *this;
-  }
-  // `fn` takes MilArgs& and gives Values, an Expr or Value*, or a StatusOr of them.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, MilArgs&> MilSpec& From(std::string_view op, Fn fn) {
-    spec_.Is(
-        op, Since(1),
-        Code{[fn](Rewrite& r) { return FromMil([&](MilArgs& a) { return ValuesOf(fn, a); }, r); },
-             nullptr});
-    return *this;
-  }
-  // `fn` takes MilWriter& and gives the same.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, MilWriter&> MilSpec& To(std::string_view op, Fn fn) {
-    spec_.Is(op, Since(1), Code{nullptr, [fn](Rewrite& r) {
-                                  MilWriter w(r);
-                                  return WriteNode(r, [&] { return ValuesOf(fn, w); });
-                                }});
-    return *this;
-  }
-
- private:
-  Spec spec_;
+// Rows (core/dialect_spec.h) of MIL.
+struct MilDialect : DialectDefaults {
+  static constexpr std::string_view kName = "coreml";
+  using Args = MilArgs;
+  using Writer = MilWriter;
 };
 
-#define X2IR_MIL(ir_op)                                                               \
-  [[maybe_unused]] static ::x2ir::MilSpec X2IR_CONCAT_(x2ir_mil_spec_, __COUNTER__) = \
-      ::x2ir::MilSpec(#ir_op)
+#define X2IR_MIL(ir_op) X2IR_ROWS(::x2ir::MilDialect, ir_op)
 
 }  // namespace x2ir
 

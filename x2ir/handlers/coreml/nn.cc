@@ -134,13 +134,4 @@ std::vector<int64_t> BordersOf(NnArgs& a, std::string_view path) {
   return {begins[0], ends[0], begins[1], ends[1]};
 }
 
-absl::StatusOr<Values> FromNn(const NnFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    NnArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    return values;
-  });
-}
-
 }  // namespace x2ir

@@ -8,12 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_reader.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 
 namespace X2IR_API x2ir {
 
@@ -59,31 +58,17 @@ Expr AsNumber(const Expr& x);
 Expr AtLeastOneAxis(const Expr& x);
 // borderAmounts: [begin, end] of two axes; zeros where they are left out.
 std::vector<int64_t> BordersOf(NnArgs& a, std::string_view path);
-using NnFn = std::function<absl::StatusOr<Values>(NnArgs&)>;
-absl::StatusOr<Values> FromNn(const NnFn& fn, Rewrite& r);
 
-// Rows of an IR op that are read: X2IR_NN(conv).From("convolution", Convolution);
-class NnSpec {
- public:
-  explicit NnSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("coreml", ir_op, place) {}
-  // `fn` takes NnArgs& and gives Values, an Expr or Value*, or a StatusOr of them.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, NnArgs&> NnSpec& From(std::string_view layer, Fn fn) {
-    spec_.Is(
-        std::string("nn::").append(layer), Since(1),
-        Code{[fn](Rewrite& r) { return FromNn([&](NnArgs& a) { return ValuesOf(fn, a); }, r); },
-             nullptr});
-    return *this;
-  }
-
- private:
-  Spec spec_;
+// Rows (core/dialect_spec.h) of layers of neural networks, and of models by their kind.
+struct NnDialect : DialectDefaults {
+  static constexpr std::string_view kName = "coreml", kPrefix = "nn::";
+  using Args = NnArgs;
+};
+struct CoremlModels : NnDialect {
+  static constexpr std::string_view kPrefix = "model::";
 };
 
-#define X2IR_NN(ir_op)                                                              \
-  [[maybe_unused]] static ::x2ir::NnSpec X2IR_CONCAT_(x2ir_nn_spec_, __COUNTER__) = \
-      ::x2ir::NnSpec(#ir_op)
+#define X2IR_NN(ir_op) X2IR_ROWS(::x2ir::NnDialect, ir_op)
 
 }  // namespace x2ir
 

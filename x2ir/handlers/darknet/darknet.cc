@@ -65,20 +65,9 @@ void DarknetArgs::Drop(std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) Ignore(Symbol(name));
 }
 
-absl::StatusOr<Values> FromDarknet(const DarknetFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    DarknetArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Value * value, fn(args));
-    for (const std::string_view name : kOfTraining) args.Ignore(Symbol(name));
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    return Values{value};
-  });
-}
-
-DarknetSpec& DarknetSpec::From(std::string_view section, DarknetFn fn) {
-  spec_.Is(section, Since(1),
-           Code{[fn = std::move(fn)](Rewrite& r) { return FromDarknet(fn, r); }, nullptr});
-  return *this;
+absl::Status DarknetDialect::Finish(DarknetArgs& args) {
+  for (const std::string_view name : kOfTraining) args.Ignore(Symbol(name));
+  return args.CheckAllTaken();
 }
 
 }  // namespace x2ir

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -19,7 +18,7 @@
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/nnvm/layers.h"
 
@@ -50,27 +49,18 @@ class DarknetArgs : public NodeReader {
   size_t num_weights_ = 0;
 };
 
-using DarknetFn = std::function<absl::StatusOr<Value*>(DarknetArgs&)>;
-absl::StatusOr<Values> FromDarknet(const DarknetFn& fn, Rewrite& r);
-
 // x after the function of that name, or after the one that the option `activation` names.
 absl::StatusOr<Expr> ActivatedBy(std::string_view name, const Expr& x);
 absl::StatusOr<Expr> Activated(DarknetArgs& a, const Expr& x, std::string_view fallback);
 
-// Rows of an IR op: it is what the section mostly is, for the tables.
-class DarknetSpec {
- public:
-  explicit DarknetSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("darknet", ir_op, place) {}
-  DarknetSpec& From(std::string_view section, DarknetFn fn);
-
- private:
-  Spec spec_;
+// Rows (core/dialect_spec.h).
+struct DarknetDialect : DialectDefaults {
+  static constexpr std::string_view kName = "darknet";
+  using Args = DarknetArgs;
+  static absl::Status Finish(DarknetArgs& args);
 };
 
-#define X2IR_DARKNET(ir_op)                                                                   \
-  [[maybe_unused]] static ::x2ir::DarknetSpec X2IR_CONCAT_(x2ir_darknet_spec_, __COUNTER__) = \
-      ::x2ir::DarknetSpec(#ir_op)
+#define X2IR_DARKNET(ir_op) X2IR_ROWS(::x2ir::DarknetDialect, ir_op)
 
 inline Expr Sigmoid(const Expr& x) { return x.Op("sigmoid"); }
 

@@ -299,24 +299,10 @@ int64_t KerasArgs::RankOf(const Expr& x) {
   return x->shape()->rank();
 }
 
-absl::StatusOr<Values> FromKeras(const KerasFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    KerasArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    for (const auto& [name, attr] : r.attrs()) {
-      if (IsKerasHint(name.view())) args.Ignore(name);
-    }
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    X2IR_RETURN_IF_ERROR(args.CheckTensorsTaken());
-    values.resize(args.num_outputs());  // what is used must be there: ReadNode
-    return values;
-  });
-}
-
-KerasSpec& KerasSpec::FromCode(std::string_view op, KerasFn fn) {
-  spec_.Is(op, Since(1),
-           Code{[fn = std::move(fn)](Rewrite& r) { return FromKeras(fn, r); }, nullptr});
-  return *this;
+absl::Status KerasDialect::Finish(KerasArgs& args) {
+  args.IgnoreAll(IsKerasHint);
+  X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
+  return args.CheckTensorsTaken();
 }
 
 }  // namespace x2ir

@@ -7,7 +7,6 @@
 #ifndef X2IR_HANDLERS_KERAS_KERAS_H_
 #define X2IR_HANDLERS_KERAS_KERAS_H_
 
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <set>
@@ -18,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_reader.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/formats/keras/json_tree.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -95,33 +94,15 @@ class KerasArgs : public NodeReader {
 // Settings of training: initializers, regularizers and the like.
 bool IsKerasHint(std::string_view name);
 
-using KerasFn = std::function<absl::StatusOr<Values>(KerasArgs&)>;
-absl::StatusOr<Values> FromKeras(const KerasFn& fn, Rewrite& r);
-
-class KerasSpec {
- public:
-  explicit KerasSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("keras", ir_op, place) {}
-  // `fn` takes KerasArgs& and gives Values, a Value*, or a StatusOr of them.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, KerasArgs&> KerasSpec& From(std::string_view op, Fn fn) {
-    return FromCode(op, [fn](KerasArgs& a) { return ValuesOf(fn, a); });
-  }
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, KerasArgs&> KerasSpec& From(
-      std::initializer_list<std::string_view> ops, Fn fn) {
-    for (const std::string_view op : ops) From(op, fn);
-    return *this;
-  }
-
- private:
-  KerasSpec& FromCode(std::string_view op, KerasFn fn);
-  Spec spec_;
+// Rows (core/dialect_spec.h) of layers.
+struct KerasDialect : DialectDefaults {
+  static constexpr std::string_view kName = "keras";
+  using Args = KerasArgs;
+  static constexpr bool kFewerValues = true;
+  static absl::Status Finish(KerasArgs& args);
 };
 
-#define X2IR_KERAS(ir_op)                                                                 \
-  [[maybe_unused]] static ::x2ir::KerasSpec X2IR_CONCAT_(x2ir_keras_spec_, __COUNTER__) = \
-      ::x2ir::KerasSpec(#ir_op)
+#define X2IR_KERAS(ir_op) X2IR_ROWS(::x2ir::KerasDialect, ir_op)
 
 }  // namespace x2ir
 

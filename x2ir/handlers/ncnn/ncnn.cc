@@ -89,22 +89,9 @@ void NcnnArgs::Drop(std::initializer_list<int64_t> ids) {
   for (const int64_t id : ids) Ignore(Symbol(StrCat(id)));
 }
 
-absl::StatusOr<Values> FromNcnn(const NcnnFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    NcnnArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    // Shapes of results, which tools note.
-    args.Drop({30, 31});
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    values.resize(args.num_outputs());  // what is used must be there: ReadNode
-    return values;
-  });
-}
-
-NcnnSpec& NcnnSpec::Reads(std::string_view type, NcnnFn fn) {
-  spec_.Is(type, Since(1),
-           Code{[fn = std::move(fn)](Rewrite& r) { return FromNcnn(fn, r); }, nullptr});
-  return *this;
+absl::Status NcnnDialect::Finish(NcnnArgs& args) {
+  args.Drop({30, 31});  // shapes of results, which tools note
+  return args.CheckAllTaken();
 }
 
 Expr NcnnQuantized(const Expr& x, const Expr& scale) {

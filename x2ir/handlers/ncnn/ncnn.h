@@ -5,7 +5,6 @@
 #define X2IR_HANDLERS_NCNN_NCNN_H_
 
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <string_view>
 #include <vector>
@@ -15,7 +14,7 @@
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace X2IR_API x2ir {
@@ -45,9 +44,6 @@ class NcnnArgs : public NodeReader {
   bool bits_ = false;
 };
 
-using NcnnFn = std::function<absl::StatusOr<Values>(NcnnArgs&)>;
-absl::StatusOr<Values> FromNcnn(const NcnnFn& fn, Rewrite& r);
-
 // x after the function that parameters 9 and 10 say, or those from `id` on.
 absl::StatusOr<Expr> NcnnActivated(NcnnArgs& a, const Expr& x, int64_t id = 9);
 // x in steps of its scale, as ncnn rounds them: halves away from zero, from -127 to 127.
@@ -59,25 +55,15 @@ struct NcnnSteps {
 };
 NcnnSteps NcnnQuantizedOver(const Expr& x, const std::vector<int64_t>& axes);
 
-// Rows of an IR op: it is what the layer mostly is, for the tables.
-class NcnnSpec {
- public:
-  explicit NcnnSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("ncnn", ir_op, place) {}
-  // `fn` takes NcnnArgs& and gives Values, an Expr, a Value*, or a StatusOr of the first or last.
-  template <typename Fn>
-  NcnnSpec& From(std::string_view type, Fn fn) {
-    return Reads(type, [fn](NcnnArgs& a) { return ValuesOf(fn, a); });
-  }
-
- private:
-  NcnnSpec& Reads(std::string_view type, NcnnFn fn);
-  Spec spec_;
+// Rows (core/dialect_spec.h).
+struct NcnnDialect : DialectDefaults {
+  static constexpr std::string_view kName = "ncnn";
+  using Args = NcnnArgs;
+  static constexpr bool kFewerValues = true;
+  static absl::Status Finish(NcnnArgs& args);
 };
 
-#define X2IR_NCNN(ir_op)                                                                \
-  [[maybe_unused]] static ::x2ir::NcnnSpec X2IR_CONCAT_(x2ir_ncnn_spec_, __COUNTER__) = \
-      ::x2ir::NcnnSpec(#ir_op)
+#define X2IR_NCNN(ir_op) X2IR_ROWS(::x2ir::NcnnDialect, ir_op)
 
 template <typename Op>
 auto Plain(Op op) {

@@ -310,17 +310,9 @@ std::optional<std::vector<int64_t>> SymbolArgs::AxesAttr(Symbol name) {
   return Tuple(name);
 }
 
-absl::StatusOr<Values> FromSymbol(const SymbolFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    SymbolArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    for (const auto& [name, attr] : r.attrs()) {
-      if (IsSymbolHint(name.view())) args.Ignore(name);
-    }
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    values.resize(args.num_outputs());  // what is used must be there: ReadNode
-    return values;
-  });
+absl::Status SymbolDialect::Finish(SymbolArgs& args) {
+  args.IgnoreAll(IsSymbolHint);
+  return args.CheckAllTaken();
 }
 
 // --- Writing -------------------------------------------------------------------------------------
@@ -375,12 +367,6 @@ Lens TextAttr(std::string_view ir, std::string_view foreign, AttrKind kind,
 
 // --- Registration --------------------------------------------------------------------------------
 
-SymbolSpec& SymbolSpec::FromCode(std::string_view op, SymbolFn fn) {
-  spec_.Is(op, Since(1),
-           Code{[fn = std::move(fn)](Rewrite& r) { return FromSymbol(fn, r); }, nullptr});
-  return *this;
-}
-
-Lens SymbolSpec::Hints() { return std::make_shared<HintsLens>(); }
+Lens SymbolDialect::OtherAttributes(std::string_view) { return std::make_shared<HintsLens>(); }
 
 }  // namespace x2ir

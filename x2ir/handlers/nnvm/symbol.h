@@ -4,7 +4,6 @@
 #define X2IR_HANDLERS_NNVM_SYMBOL_H_
 
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -15,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/node_writer.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace X2IR_API x2ir {
@@ -54,11 +53,6 @@ class SymbolArgs : public NodeReader {
 // Attributes that are hints: "__shape__", "lr_mult", "cudnn_tune".
 bool IsSymbolHint(std::string_view name);
 
-using SymbolFn = std::function<absl::StatusOr<Values>(SymbolArgs&)>;
-// What nobody asked for is an error, but for hints. Results past those that the node has are
-// dropped.
-absl::StatusOr<Values> FromSymbol(const SymbolFn& fn, Rewrite& r);
-
 // --- Writing -------------------------------------------------------------------------------------
 
 class SymbolWriter : public NodeWriter {
@@ -84,67 +78,23 @@ Lens TextAttr(std::string_view ir, std::string_view foreign, AttrKind kind,
 
 // --- Registration --------------------------------------------------------------------------------
 
-// Rows of an IR op, as those of TensorFlow (handlers/tf/tf.h):
-//
-//   X2IR_NNVM(relu).Is("relu");                     // both ways, by data
-//   X2IR_MXNET(relu).From("relu");                  // only read, by data
-//   X2IR_MXNET(conv).From("Convolution", Conv);     // only read, by code
-//   X2IR_NNVM(conv).To("conv2d", ToConv);           // only written, by code
-class SymbolSpec {
- public:
-  SymbolSpec(Symbol dialect, Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_(dialect, ir_op, place) {}
-  template <typename... Lenses>
-  SymbolSpec& Is(std::string_view op, Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., Hints());
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) SymbolSpec& From(std::string_view op,
-                                                                      Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., Hints(), ImportOnly());
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) SymbolSpec& To(std::string_view op,
-                                                                    Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., Hints(), ExportOnly());
-    return *this;
-  }
-  // `fn` takes SymbolArgs& and gives Values, a Value*, or a StatusOr of them.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, SymbolArgs&> SymbolSpec& From(std::string_view op, Fn fn) {
-    return FromCode(op, [fn](SymbolArgs& a) { return ValuesOf(fn, a); });
-  }
-  // The same under several names.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, SymbolArgs&> SymbolSpec& From(
-      std::initializer_list<std::string_view> ops, Fn fn) {
-    for (const std::string_view op : ops) From(op, fn);
-    return *this;
-  }
-  // `fn` takes SymbolWriter& and gives the same.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, SymbolWriter&> SymbolSpec& To(std::string_view op, Fn fn) {
-    spec_.Is(op, Since(1), Code{nullptr, [fn](Rewrite& r) {
-                                  SymbolWriter w(r);
-                                  return WriteNode(r, [&] { return ValuesOf(fn, w); });
-                                }});
-    return *this;
-  }
-
- private:
-  SymbolSpec& FromCode(std::string_view op, SymbolFn fn);
-  static Lens Hints();
-  Spec spec_;
+// Rows (core/dialect_spec.h) of MXNet and NNVM.
+struct SymbolDialect : DialectDefaults {
+  using Args = SymbolArgs;
+  using Writer = SymbolWriter;
+  static constexpr bool kFewerValues = true;
+  static absl::Status Finish(SymbolArgs& args);
+  static Lens OtherAttributes(std::string_view op);
+};
+struct MxnetDialect : SymbolDialect {
+  static constexpr std::string_view kName = "mxnet";
+};
+struct NnvmDialect : SymbolDialect {
+  static constexpr std::string_view kName = "nnvm";
 };
 
-#define X2IR_MXNET(ir_op)                                                                  \
-  [[maybe_unused]] static ::x2ir::SymbolSpec X2IR_CONCAT_(x2ir_mxnet_spec_, __COUNTER__) = \
-      ::x2ir::SymbolSpec("mxnet", #ir_op)
-#define X2IR_NNVM(ir_op)                                                                  \
-  [[maybe_unused]] static ::x2ir::SymbolSpec X2IR_CONCAT_(x2ir_nnvm_spec_, __COUNTER__) = \
-      ::x2ir::SymbolSpec("nnvm", #ir_op)
+#define X2IR_MXNET(ir_op) X2IR_ROWS(::x2ir::MxnetDialect, ir_op)
+#define X2IR_NNVM(ir_op) X2IR_ROWS(::x2ir::NnvmDialect, ir_op)
 
 }  // namespace x2ir
 

@@ -182,28 +182,13 @@ bool IsMeaninglessOneflowAttr(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-Lens OneflowSpec::OtherAttributes() {
+Lens OneflowDialect::OtherAttributes(std::string_view) {
   static const auto* const lens = new Lens(std::make_shared<OtherAttributesLens>());
   return *lens;
 }
 
 Lens Real(std::string_view ir, std::string_view foreign) {
   return std::make_shared<RealLens>(ir, foreign.empty() ? ir : foreign);
-}
-
-OneflowSpec& OneflowSpec::Reads(std::string_view op, OneflowFn fn) {
-  spec_.Is(op, Since(1),
-           Code{[fn = std::move(fn)](Rewrite& r) { return FromOneflow(fn, r); }, nullptr});
-  return *this;
-}
-
-OneflowSpec& OneflowSpec::Writes(std::string_view op,
-                                 std::function<absl::StatusOr<Values>(OneflowWriter&)> fn) {
-  spec_.Is(op, Since(1), Code{nullptr, [fn = std::move(fn)](Rewrite& r) {
-                                OneflowWriter w(r);
-                                return WriteNode(r, [&] { return fn(w); });
-                              }});
-  return *this;
 }
 
 // --- Reading -------------------------------------------------------------------------------------
@@ -293,18 +278,10 @@ Expr OneflowArgs::Scalar(DType type) {
   return {b(), b().Scalar(type, is_float ? number : static_cast<double>(integer))};
 }
 
-absl::StatusOr<Values> FromOneflow(const OneflowFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    OneflowArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    for (const auto& [name, attr] : r.attrs()) {
-      if (IsMeaninglessOneflowAttr(name.view()) || name.view() == oneflow::kSegments) {
-        args.Ignore(name);
-      }
-    }
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    return values;
-  });
+absl::Status OneflowDialect::Finish(OneflowArgs& args) {
+  args.IgnoreAll(IsMeaninglessOneflowAttr);
+  args.Ignore(oneflow::kSegments);
+  return args.CheckAllTaken();
 }
 
 // --- Writing -------------------------------------------------------------------------------------

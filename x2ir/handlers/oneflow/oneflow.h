@@ -5,18 +5,16 @@
 #ifndef X2IR_HANDLERS_ONEFLOW_ONEFLOW_H_
 #define X2IR_HANDLERS_ONEFLOW_ONEFLOW_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/node_writer.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/formats/oneflow/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/as_torch.h"
@@ -51,9 +49,6 @@ class OneflowArgs : public NodeReader {
   const oneflow::OpSpec* spec_;
 };
 
-using OneflowFn = std::function<absl::StatusOr<Values>(OneflowArgs&)>;
-// Every attribute must be asked for, but for those that mean nothing.
-absl::StatusOr<Values> FromOneflow(const OneflowFn& fn, Rewrite& r);
 // Where tensors are, how they are split, which kernel is taken.
 bool IsMeaninglessOneflowAttr(std::string_view name);
 
@@ -86,54 +81,16 @@ class OneflowWriter : public NodeWriter {
 
 // --- Registration --------------------------------------------------------------------------------
 
-// Rows of an IR op, as those of TensorFlow (handlers/tf/tf.h):
-//
-//   X2IR_ONEFLOW(relu).Is("relu");                    // both ways, by data
-//   X2IR_ONEFLOW(round).From("rint");                 // only read, by data
-//   X2IR_ONEFLOW(conv).From("conv2d", Conv);          // only read, by code
-//   X2IR_ONEFLOW(conv).To("conv2d", ToConv);          // only written, by code
-class OneflowSpec {
- public:
-  explicit OneflowSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_(oneflow::kDialect, ir_op, place) {}
-  template <typename... Lenses>
-  OneflowSpec& Is(std::string_view op, Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes());
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) OneflowSpec& From(std::string_view op,
-                                                                       Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(), ImportOnly());
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) OneflowSpec& To(std::string_view op,
-                                                                     Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(), ExportOnly());
-    return *this;
-  }
-  // `fn` takes OneflowArgs& and gives Values, a Value*, or a StatusOr of them.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, OneflowArgs&> OneflowSpec& From(std::string_view op, Fn fn) {
-    return Reads(op, [fn](OneflowArgs& a) { return ValuesOf(fn, a); });
-  }
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, OneflowWriter&> OneflowSpec& To(std::string_view op, Fn fn) {
-    return Writes(op, [fn](OneflowWriter& w) { return ValuesOf(fn, w); });
-  }
-
- private:
-  OneflowSpec& Reads(std::string_view op, OneflowFn fn);
-  OneflowSpec& Writes(std::string_view op,
-                      std::function<absl::StatusOr<Values>(OneflowWriter&)> fn);
-  static Lens OtherAttributes();
-  Spec spec_;
+// Rows (core/dialect_spec.h).
+struct OneflowDialect : DialectDefaults {
+  static constexpr std::string_view kName = oneflow::kDialect;
+  using Args = OneflowArgs;
+  using Writer = OneflowWriter;
+  static absl::Status Finish(OneflowArgs& args);
+  static Lens OtherAttributes(std::string_view op);
 };
 
-#define X2IR_ONEFLOW(ir_op)                                                                   \
-  [[maybe_unused]] static ::x2ir::OneflowSpec X2IR_CONCAT_(x2ir_oneflow_spec_, __COUNTER__) = \
-      ::x2ir::OneflowSpec(#ir_op)
+#define X2IR_ONEFLOW(ir_op) X2IR_ROWS(::x2ir::OneflowDialect, ir_op)
 
 }  // namespace x2ir
 

@@ -49,7 +49,7 @@ class OtherAttributesLens : public LensImpl {
 
 }  // namespace
 
-Lens TfSpec::OtherAttributes(std::string_view op) {
+Lens TfDialect::OtherAttributes(std::string_view op) {
   return std::make_shared<OtherAttributesLens>(op);
 }
 
@@ -64,16 +64,9 @@ bool IsMeaninglessTfAttr(std::string_view name) {
                      [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
 }
 
-absl::StatusOr<Values> FromTf(const TfFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    TfArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    for (const auto& [name, attr] : r.attrs()) {
-      if (IsMeaninglessTfAttr(name.view())) args.Ignore(name);
-    }
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    return values;
-  });
+absl::Status TfDialect::Finish(TfArgs& args) {
+  args.IgnoreAll(IsMeaninglessTfAttr);
+  return args.CheckAllTaken();
 }
 
 // --- What operands say ---------------------------------------------------------------------------

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/node_reader.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tf/writer.h"
 
@@ -30,8 +29,6 @@ using TfArgs = NodeReader;
 bool IsMeaninglessTfAttr(std::string_view name);
 
 using TfFn = std::function<absl::StatusOr<Values>(TfArgs&)>;
-// Attributes that say nothing are ignored.
-absl::StatusOr<Values> FromTf(const TfFn& fn, Rewrite& r);
 
 // What a node of TensorFlow with these operands and attributes becomes, for a dialect whose ops are
 // TensorFlow's under other names; results are those that `a` has.
@@ -72,67 +69,17 @@ Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm);
 
 // --- Registration -------------------------------------------------------------------------------
 
-// Rows of an IR op. A row says by its name which way it goes:
-//
-//   X2IR_TF(relu).Is("Relu");                          // both, by data
-//   X2IR_TF(identity).From("StopGradient");            // only read, by data
-//   X2IR_TF(conv).From("Conv2D", Conv<2>);             // only read, by code
-//   X2IR_TF(elu).To("Elu", Fixed("alpha", 1.0f));      // only written, by data
-//   X2IR_TF(conv).To("Conv2D", ToConv);                // only written, by code
-//
-// The IR op of a row that only reads by code is what the op mostly is, for the tables; the op of a
-// row that only writes by code is what it mostly writes. An IR op has one row that writes. By
-// data: operands go by position, attributes by name and as lenses say (core/spec.h); an attribute
-// of the IR that goes nowhere must have its default.
-class TfSpec {
- public:
-  explicit TfSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("tf", ir_op, place) {}
-  template <typename... Lenses>
-  TfSpec& Is(std::string_view op, Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op));
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) TfSpec& From(std::string_view op,
-                                                                  Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op), ImportOnly());
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) TfSpec& To(std::string_view op,
-                                                                Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op), ExportOnly());
-    return *this;
-  }
-  // `fn` takes TfArgs& and gives Values, a Value*, or a StatusOr of them.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, TfArgs&> TfSpec& From(std::string_view op, Fn fn) {
-    spec_.Is(
-        op, Since(1),
-        Code{[fn](Rewrite& r) { return FromTf([&](TfArgs& a) { return ValuesOf(fn, a); }, r); },
-             nullptr});
-    return *this;
-  }
-  // `fn` takes TfWriter& and gives the same.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, TfWriter&> TfSpec& To(std::string_view op, Fn fn) {
-    spec_.Is(op, Since(1), Code{nullptr, [fn](Rewrite& r) {
-                                  TfWriter w(r);
-                                  return WriteNode(r, [&] { return ValuesOf(fn, w); });
-                                }});
-    return *this;
-  }
-
- private:
+// Rows (core/dialect_spec.h).
+struct TfDialect : DialectDefaults {
+  static constexpr std::string_view kName = "tf";
+  using Args = TfArgs;
+  using Writer = TfWriter;
+  static absl::Status Finish(TfArgs& args);
   // Attributes that mean nothing, and those that follow from the operands.
   static Lens OtherAttributes(std::string_view op);
-  Spec spec_;
 };
 
-#define X2IR_TF(ir_op)                                                              \
-  [[maybe_unused]] static ::x2ir::TfSpec X2IR_CONCAT_(x2ir_tf_spec_, __COUNTER__) = \
-      ::x2ir::TfSpec(#ir_op)
+#define X2IR_TF(ir_op) X2IR_ROWS(::x2ir::TfDialect, ir_op)
 
 }  // namespace x2ir
 

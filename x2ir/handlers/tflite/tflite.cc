@@ -69,7 +69,7 @@ class OtherOptionsLens : public LensImpl {
 
 }  // namespace
 
-Lens TfliteSpec::OtherAttributes(std::string_view op) {
+Lens TfliteDialect::OtherAttributes(std::string_view op) {
   return std::make_shared<OtherOptionsLens>(op);
 }
 
@@ -92,18 +92,13 @@ DType TfliteArgs::TensorType(Symbol name, DType fallback) {
   return type;
 }
 
-absl::StatusOr<Values> FromTflite(const TfliteFn& fn, Rewrite& r) {
-  return ReadNode(r, [&]() -> absl::StatusOr<Values> {
-    TfliteArgs args(r);
-    X2IR_ASSIGN_OR_RETURN(Values values, fn(args));
-    for (const auto& [name, attr] : r.attrs()) {
-      if (IsMeaninglessTfliteAttr(name.view()) || DefaultOf(args.op(), name.view()) == attr) {
-        args.Ignore(name);
-      }
+absl::Status TfliteDialect::Finish(TfliteArgs& args) {
+  for (const auto& [name, attr] : args.attrs()) {
+    if (IsMeaninglessTfliteAttr(name.view()) || DefaultOf(args.op(), name.view()) == attr) {
+      args.Ignore(name);
     }
-    X2IR_RETURN_IF_ERROR(args.CheckAllTaken());
-    return values;
-  });
+  }
+  return args.CheckAllTaken();
 }
 
 // --- TensorFlow ----------------------------------------------------------------------------------

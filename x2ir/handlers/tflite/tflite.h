@@ -15,7 +15,7 @@
 #include "x2ir/builder/expr.h"
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/builder/node_writer.h"
-#include "x2ir/core/spec.h"
+#include "x2ir/core/dialect_spec.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -33,8 +33,6 @@ class TfliteArgs : public NodeReader {
 };
 
 using TfliteFn = std::function<absl::StatusOr<Values>(TfliteArgs&)>;
-// Attributes that nobody asked for must have their defaults, but for hints.
-absl::StatusOr<Values> FromTflite(const TfliteFn& fn, Rewrite& r);
 // What says nothing about results: hints, and what operands say.
 bool IsMeaninglessTfliteAttr(std::string_view name);
 
@@ -61,62 +59,17 @@ class TfliteWriter : public NodeWriter {
 
 // --- Registration --------------------------------------------------------------------------------
 
-// Rows of an IR op, as those of TensorFlow (handlers/tf/tf.h):
-//
-//   X2IR_TFLITE(relu).Is("RELU");                 // both ways, by data
-//   X2IR_TFLITE(identity).From("DEQUANTIZE");     // only read, by data
-//   X2IR_TFLITE(conv).From("CONV_2D", Conv);      // only read, by code
-//   X2IR_TFLITE(conv).To("CONV_2D", ToConv);      // only written, by code
-class TfliteSpec {
- public:
-  explicit TfliteSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())
-      : spec_("tflite", ir_op, place) {}
-  template <typename... Lenses>
-  TfliteSpec& Is(std::string_view op, Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op));
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) TfliteSpec& From(std::string_view op,
-                                                                      Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op), ImportOnly());
-    return *this;
-  }
-  template <typename... Lenses>
-  requires(std::is_convertible_v<Lenses, Lens>&&...) TfliteSpec& To(std::string_view op,
-                                                                    Lenses&&... lenses) {
-    spec_.Is(op, Since(1), std::forward<Lenses>(lenses)..., OtherAttributes(op), ExportOnly());
-    return *this;
-  }
-  // `fn` takes TfliteArgs& and gives Values, a Value*, or a StatusOr of them.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, TfliteArgs&> TfliteSpec& From(std::string_view op, Fn fn) {
-    spec_.Is(op, Since(1),
-             Code{[fn](Rewrite& r) {
-                    return FromTflite([&](TfliteArgs& a) { return ValuesOf(fn, a); }, r);
-                  },
-                  nullptr});
-    return *this;
-  }
-  // `fn` takes TfliteWriter& and gives the same.
-  template <typename Fn>
-  requires std::is_invocable_v<Fn, TfliteWriter&> TfliteSpec& To(std::string_view op, Fn fn) {
-    spec_.Is(op, Since(1), Code{nullptr, [fn](Rewrite& r) {
-                                  TfliteWriter w(r);
-                                  return WriteNode(r, [&] { return ValuesOf(fn, w); });
-                                }});
-    return *this;
-  }
-
- private:
+// Rows (core/dialect_spec.h).
+struct TfliteDialect : DialectDefaults {
+  static constexpr std::string_view kName = "tflite";
+  using Args = TfliteArgs;
+  using Writer = TfliteWriter;
+  static absl::Status Finish(TfliteArgs& args);
   // Attributes that mean nothing, and those that have their defaults.
   static Lens OtherAttributes(std::string_view op);
-  Spec spec_;
 };
 
-#define X2IR_TFLITE(ir_op)                                                                  \
-  [[maybe_unused]] static ::x2ir::TfliteSpec X2IR_CONCAT_(x2ir_tflite_spec_, __COUNTER__) = \
-      ::x2ir::TfliteSpec(#ir_op)
+#define X2IR_TFLITE(ir_op) X2IR_ROWS(::x2ir::TfliteDialect, ir_op)
 
 inline Expr X(TfliteWriter& w, size_t i = 0) { return {w.b(), w.in(i)}; }
 
