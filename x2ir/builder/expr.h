@@ -1,6 +1,6 @@
 // Formulas as graph: Log(x * 2 + y). An Expr is a value together with the builder that makes the
 // nodes of what is computed from it; it goes wherever a Value* goes. Numbers take the element type
-// of what they stand beside. Everything here is by element, broadcasts, and is of IR's own ops; the
+// of the other operand. Everything here is by element, broadcasts, and is of IR's own ops; the
 // tensors that are operated on as a whole are in shapes.h and arrays.h.
 //
 // An operand that is a Value* is written {b, x}: Sqrt({b, x}). What a framework's handlers see of a

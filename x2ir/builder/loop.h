@@ -1,5 +1,5 @@
 // Loops as formulas: a function writes one round, and what it computes is carried to the next. In
-// it, values from outside stand for themselves.
+// it, values from outside are used as they are.
 #ifndef X2IR_BUILDER_LOOP_H_
 #define X2IR_BUILDER_LOOP_H_
 
@@ -11,8 +11,8 @@
 namespace X2IR_API x2ir {
 
 // `count` rounds (int64, rank 0). A round gets its number (from 0) and what is carried, and gives
-// what is carried on, of the same types and shapes. What it gives behind that is stacked, round by
-// round, along a new first axis, and stands behind what is carried in the result, too.
+// the next values, of the same types and shapes. Further results of a round are stacked, round by
+// round, along a new first axis; in the result of the loop they follow the carried values.
 using RoundBody = std::function<std::vector<Expr>(const Expr& i, const std::vector<Expr>& carried)>;
 std::vector<Expr> Rounds(const Expr& count, const std::vector<Expr>& carried,
                          const RoundBody& round);

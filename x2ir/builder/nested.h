@@ -31,7 +31,7 @@ class LoopBody {
 
   // Adds the loop to `outside`. There are `rounds` rounds at most (null: any number), as long as
   // `starts` and then each round's `goes_on` holds. Where `starts` is null the rounds alone count,
-  // and nobody looks at `goes_on`. `results` are what is carried on,
+  // and `goes_on` is not read. `results` are what is carried on,
   // then what each round adds to a stack. Gives the last of what is carried, then the stacks; the
   // error of the body where it has one.
   absl::StatusOr<Values> Loop(Builder& outside, Value* rounds, Value* starts, Value* goes_on,

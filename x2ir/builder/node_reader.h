@@ -81,7 +81,7 @@ class NodeReader : public NodeView {
   // Integers as int64, as IR's ops want sizes and axes.
   Expr AsInt64(Value* v) { return Cast(v, DType::kInt64); }
 
-  // Unimplemented names the first attribute that nobody asked for.
+  // Unimplemented names the first attribute that the form does not read.
   absl::Status CheckAllTaken() const;
 
  protected:

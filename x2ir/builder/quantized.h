@@ -1,4 +1,4 @@
-// Integers that stand for floats, n for (n - zero_point) * scale: one builder for every framework's
+// Integers n that represent floats, (n - zero_point) * scale: one builder for every framework's
 // quantization. Where ONNX's quantize_linear and dequantize_linear say the same they are made,
 // since runtimes take them and the op between them for one kernel; where not, arithmetic.
 //

@@ -9,7 +9,7 @@
 
 namespace X2IR_API x2ir {
 
-// Along one axis, [regions, cells]: the first pixel of each cell, and the one behind its last;
+// Along one axis, [regions, cells]: the first pixel of each cell, and the one after its last;
 // whole floats between 0 and the axis' size.
 struct CellBounds {
   Expr from, to;

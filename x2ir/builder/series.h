@@ -11,7 +11,7 @@ namespace X2IR_API x2ir {
 // c[0] + c[1] x + c[2] x^2 ...
 Expr Polynomial(const Expr& x, const std::vector<double>& c);
 
-// x[..., 1], to stand beside nodes, whatever its rank.
+// x[..., 1], of any rank, to broadcast with nodes.
 Expr Beside(const Expr& x);
 // x[..., j] = x * nodes[j], and the sum of y[..., j] * weights[j].
 Expr Spread(const Expr& x, const std::vector<double>& nodes);

@@ -13,7 +13,7 @@ namespace x2ir::cli {
 
 class LoopbackServer {
  public:
-  // Listens on 127.0.0.1; port 0: one that is free. Unavailable where that cannot be.
+  // Listens on 127.0.0.1; port 0: one that is free. Unavailable where that is not possible.
   static absl::StatusOr<LoopbackServer> Listen(int port);
   ~LoopbackServer();
   LoopbackServer(LoopbackServer&& other) noexcept;

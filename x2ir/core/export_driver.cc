@@ -483,7 +483,7 @@ class Exporter : public Driver {
         return;
       }
     }
-    // An operator of the target that stood in the graph before.
+    // An operator of the target that was in the graph before.
     const bool known = !known_ || !known_->schema || SchemaOf(node.op(), opset);
     if (known && SplitOp(node.op().view()).first.empty() && !functions_.Called(node)) {
       ++count.mapped;

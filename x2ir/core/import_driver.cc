@@ -117,7 +117,7 @@ class Importer : public Driver {
       return it == declared.end() ? Type() : it->second;
     };
     for (Node* node : made) {
-      if (!node->is_ir()) {  // out of a nested graph that stood in the node's place
+      if (!node->is_ir()) {  // out of a nested graph that was inlined in the node's place
         Convert(*node->graph(), node);
         continue;
       }

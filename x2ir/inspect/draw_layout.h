@@ -24,7 +24,7 @@ struct LayoutEdge {
   // Found: where it passes the layers between; its ends are the lower side of one box and the upper
   // side of the other. Empty for neighbors, and where `direct`.
   std::vector<LayoutPoint> bends;
-  bool direct = false;  // too long for bends, or one that leads back (a cycle): drawn behind boxes
+  bool direct = false;  // too long for bends, or leads back (a cycle): drawn below the boxes
 };
 
 struct Layout {

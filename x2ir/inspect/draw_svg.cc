@@ -177,7 +177,7 @@ class Svg {
  private:
   void Put(const Picture& picture) {
     const Layout& layout = picture.layout;
-    for (const bool direct : {true, false}) {  // what passes behind boxes lies below all else
+    for (const bool direct : {true, false}) {  // direct edges are drawn first, below all else
       for (size_t e = 0; e < layout.edges.size(); ++e) {
         if (layout.edges[e].direct == direct) Put(layout, layout.edges[e], picture.values[e]);
       }

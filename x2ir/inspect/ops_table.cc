@@ -115,7 +115,7 @@ std::vector<ForeignOpRow> ForeignRows(const Dialect& dialect, std::optional<int>
   std::vector<ForeignOpRow> rows;
   const Symbol name(dialect.name);
   const std::vector<Symbol> ops = dialect.ops();
-  // The newest opset of each domain: the default one's is known, others' are their newest op's.
+  // The newest opset of each domain: that of the default one is known; for others, the newest op's.
   std::map<std::string, int> latest;
   for (Symbol op : ops) {
     int& last = latest[std::string(SplitOp(op.view()).first)];

@@ -594,7 +594,7 @@ absl::StatusOr<Verification> VerifyOnRandomInputs(const Model& ir, const VerifyC
   }
   absl::StatusOr<Verification> result = verify(cases);
   if (!result.ok() && cases.size() == 2) {
-    // A model may be made for some sizes only, whatever it says of its inputs.
+    // A model may run with some sizes only, even if the types of its inputs allow more.
     const absl::Status runs = RunCase(*ir.graph, cases[1]).status();
     if (!runs.ok()) {
       StrAppend(&note, ": it does not run with these sizes: ", std::string(runs.message()));

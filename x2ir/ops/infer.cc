@@ -227,7 +227,7 @@ absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b) {
       return Invalid("shapes [", a.ToString(), "] and [", b.ToString(),
                      "] cannot be broadcast together");
     } else if (x.is_static()) {
-      dims[i] = x;  // the other is 1 or the same, whatever it turns out to be
+      dims[i] = x;  // the other is 1 or equal
     } else if (y.is_static()) {
       dims[i] = y;
     } else if (IsCappedSize(x, y)) {

@@ -292,8 +292,8 @@ class Worklist {
   const Rules& rules_;
   NodeNames names_;
   int64_t nodes_ = 0;
-  // A waiting node's scratch number is its place in the queue, counted from the first that ever
-  // stood there. The place of one that went is null.
+  // A waiting node's scratch number is its place in the queue, counted from the first that was ever
+  // there. The place of a node that was removed is null.
   std::deque<Node*> queue_;
   uint32_t first_ = 0;
   absl::flat_hash_set<Node*> gone_;  // in the sweep at hand

@@ -67,7 +67,7 @@ std::optional<Sizes> Reshape(const Node& node, const std::optional<Sizes>& in) {
   }
   for (const Dim& size : *wanted) {
     const int64_t i = out.rank();
-    if (size.is_unknown()) {  // whatever it is, it is what the others leave
+    if (size.is_unknown()) {  // it is the size that the others leave
       if (unknown > 1 || !positive || !hole()) return std::nullopt;
     } else if (size == Dim(-1)) {
       if (!hole()) return std::nullopt;

@@ -69,7 +69,7 @@ TEST(TfQuantize, Quantized) {
        "y", "error an axis with mode MIN_FIRST"},
       {"x = float32[2]{1,2}\n a = float32[]{0}\n y, l, g = tf.QuantizeV2(x, a, a) { "
        "T = type(int64[...]) }",
-       "y", "error stand for no floats"},
+       "y", "error represent no floats"},
   });
 }
 
@@ -111,7 +111,7 @@ TEST(TfQuantize, Dequantized) {
       {"x = uint8[2]{0,2}\n a = float32[]{0}\n y = tf.Dequantize(x, a, a) { axis = 1 }", "y",
        "error axis = 1"},
       {"x = float32[2]{0,2}\n a = float32[]{0}\n y = tf.Dequantize(x, a, a)", "y",
-       "error stand for no floats"},
+       "error represent no floats"},
   });
 }
 

@@ -10,7 +10,7 @@
 
 namespace X2IR_API x2ir {
 
-// A name, and what it stands for: an op of the IR with its defaults, or else an expression, or
+// A name and its meaning: an op of the IR with its defaults, or else an expression, or
 // else (neither of both) x itself.
 struct NamedActivation {
   std::string_view name;

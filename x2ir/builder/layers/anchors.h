@@ -32,10 +32,10 @@ std::vector<double> AnchorCorners(const AnchorGrid& grid);
 
 // --- SSD ----------------------------------------------------------------------------------------
 
-// Ratios of width to height without 1, each once (`flip`: its reciprocal behind it).
+// Ratios of width to height without 1, each once (`flip`: its reciprocal follows it).
 std::vector<double> PriorRatios(const std::vector<double>& given, bool flip);
 // Of each smallest size a square, one of the size between it and the largest one (`most`: none, or
-// as many as `least`), and a box of each ratio; `between_last`: the second one behind these.
+// as many as `least`), and a box of each ratio; `between_last`: the second one is the last.
 std::vector<Anchor> PriorAnchors(const std::vector<double>& least, const std::vector<double>& most,
                                  const std::vector<double>& ratios, bool between_last = false);
 // [1, 2, 4 * boxes], as Caffe and ncnn lay them out: corners, and variances (4, or 1 for all).

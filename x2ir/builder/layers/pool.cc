@@ -33,7 +33,7 @@ Expr PoolWindows(NodeReader& a, const Expr& x, const WindowPool& pool) {
   CheckWindow(a, w);
   for (size_t i = 0; w.ceil_mode && i < w.rank(); ++i) {
     a.Require(LastBeginsInside(w, i, DimAt(x, w.axis(i))),
-              "a pool whose last window stands in the padding");
+              "a pool whose last window begins in the padding");
   }
   a.Require(pool.kind != PoolKind::kSum || !w.ceil_mode,
             "a sum of windows whose sizes are rounded up");
@@ -75,7 +75,7 @@ Window WithReachedEnds(NodeReader& a, const Expr& x, Window window) {
       a.Fail(Invalid("a window of ", given.kernel[i], " on an axis of ", size));
     }
     const LastWindow last = LastOf(given, i, size, within);
-    a.Require(last.begin < size, "a pool whose last window stands behind the image");
+    a.Require(last.begin < size, "a pool whose last window begins after the image");
     window.pads[window.rank() + i] = std::max<int64_t>(last.beyond, 0);
   }
   window.ceil_mode = false;
@@ -93,7 +93,7 @@ Expr PoolByEnds(NodeReader& a, const Expr& x, const WindowPool& pool) {
   bool beyond = own.window.ceil_mode;
   for (size_t i = 0; i < given.rank(); ++i) {
     a.Require(!own.window.ceil_mode || LastBeginsInside(given, i, Dim()),
-              "a pool of an image of unknown size whose last window may stand behind it");
+              "a pool of an image of unknown size whose last window may begin after it");
     beyond |= own.window.pad_end(i) > given.pad_end(i);
   }
   if (pool.kind == PoolKind::kMax || !pool.count_include_pad || !beyond) return MakePool(x, own);

@@ -18,7 +18,7 @@ struct WindowPool {
 
 // The pool of the IR, by ONNX's rules where sizes are rounded up.
 Expr MakePool(const Expr& x, const WindowPool& pool);
-// The same where the last window that is rounded up does not begin behind x, else Unimplemented:
+// The same where the last window that is rounded up does not begin after x, else Unimplemented:
 // its rules do not matter.
 Expr PoolWindows(NodeReader& a, const Expr& x, const WindowPool& pool);
 // Over all spatial axes, which stay with size 1.
@@ -26,8 +26,8 @@ Expr GlobalPool(NodeReader& a, const Expr& x, PoolKind kind, bool channels_last,
 
 // --- Caffe's rules, which ncnn and Caffe2 kept ---------------------------------------------------
 
-// No window begins behind the image and its padding in front, and a mean counts the padding at both
-// ends but nothing behind it. x [batch, channels, spatial axes...], a maximum or an average without
+// No window begins after the image and its padding in front, and a mean counts the padding at both
+// ends but nothing after it. x [batch, channels, spatial axes...], a maximum or an average without
 // dilations. Unimplemented where the size of an axis is not known and what its last window sees
 // depends on it.
 Expr PoolByEnds(NodeReader& a, const Expr& x, const WindowPool& pool);

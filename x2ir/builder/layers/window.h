@@ -54,11 +54,11 @@ Expr MakeConvTranspose(const Expr& x, Value* weights, Value* bias, const Window&
 
 // --- Where sizes are rounded up ------------------------------------------------------------------
 
-// The last window along axis i, over `in` elements, by window.ceil_mode. One that begins behind the
-// elements is left out where `within` says so: then the one before it is the last.
+// The last window along axis i, over `in` elements, by window.ceil_mode. A window that begins after
+// the elements is left out if `within` is true: then the one before it is the last.
 struct LastWindow {
   int64_t begin;   // counted from the first element
-  int64_t beyond;  // elements that it covers behind the last one; negative: how many are left
+  int64_t beyond;  // elements that it covers after the last one; negative: how many are left
 };
 LastWindow LastOf(const Window& window, size_t i, int64_t in, bool within);
 // Whether the last window, rounded up, begins at an element or before the first one, for all that

@@ -229,7 +229,7 @@ absl::StatusOr<Value*> Varying(Trace& trace, Node& user, Value* value, int64_t a
       ahead *= (*in)[i].value();
     }
   }
-  // What stood for 1 is repeated, but for the numbers of rows.
+  // A value of size 1 in the trace is repeated, except ranges along the axis.
   const bool one = trace.Traced(want) == Dim(1);
   if (one && op != "expand" && !IsRangeAlong(value, axis)) {
     return Repeated(trace, user, value, axis, want);

@@ -1,4 +1,4 @@
-// What layers were called, and where their parameters stood, in the versions V0 and V1 of Caffe's
+// The names of layers, and the places of their parameters, in the versions V0 and V1 of Caffe's
 // definitions (upgrade_proto.cpp).
 #include <algorithm>
 #include <iterator>

@@ -9,7 +9,7 @@
 namespace x2ir::ncnn {
 namespace {
 
-// Collects the parts; a size that cannot be is kept for the end.
+// Collects the parts; Done() reports an invalid size.
 class Parts {
  public:
   explicit Parts(const Layer& layer) : p_(layer.params) {}

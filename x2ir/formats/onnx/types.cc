@@ -14,7 +14,7 @@ namespace {
 struct TypeNotes {
   std::string denotation;
   std::vector<std::string> dim_denotations;  // of a tensor; as many as dims, or none
-  bool exact = true;                         // nothing else is lost
+  bool exact = true;                         // no other information is lost
 };
 
 absl::StatusOr<DType> ToDType(int64_t number, TypeNotes* notes) {

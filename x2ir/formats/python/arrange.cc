@@ -360,7 +360,7 @@ class Arranger {
         ++groups[to].waits_for;
       });
     }
-    using Entry = std::pair<size_t, size_t>;  // where it stood, which group
+    using Entry = std::pair<size_t, size_t>;  // its old index, which group
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     for (size_t i = 0; i < groups.size(); ++i) {
       if (groups[i].waits_for == 0) ready.emplace(groups[i].first, i);

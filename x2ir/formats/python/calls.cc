@@ -175,7 +175,7 @@ absl::StatusOr<Call> ReadCall(const Node& node) {
     if (argument.items.size() <= at) argument.items.resize(at + 1, None{});
     argument.items[at] = operand;
   }
-  // Of tensors some of which are None, the attribute says 0 in their places and 1 in the others'.
+  // In a list of tensors and None, the attribute has 0 for each None and 1 for each tensor.
   for (Argument& argument : call.arguments) {
     const bool tensors =
         argument.is_list &&

@@ -43,7 +43,7 @@ struct Framework {
   std::string_view name;     // "PyTorch"
   std::string_view module;   // of Python: "torch"
   std::string_view package;  // what the code calls that
-  // Calls that are spelled otherwise than the others' (spelling.cc).
+  // Calls that have another spelling than usual (spelling.cc).
   absl::Span<const SpellingRow> rows;
   absl::Span<const SpellingForm> forms;
   absl::Span<const Helper> helpers;

@@ -158,7 +158,7 @@ absl::StatusOr<std::string> Unsnapped(std::string_view bytes) {
       bytes.remove_prefix(length);
       continue;
     }
-    // What stood there before, which may reach into itself.
+    // A copy of earlier bytes, which may overlap its own result.
     const uint64_t more = kind == 1 ? 1 : kind == 2 ? 2 : 4;
     if (more > bytes.size()) return broken;
     const uint64_t low = take(more);

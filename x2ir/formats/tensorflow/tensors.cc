@@ -9,9 +9,9 @@
 namespace x2ir::tf_format {
 namespace {
 
-// By number of DataType. Quantized types are the integers that they hold; what they stand for,
-// ranges say that go beside them as operands. Four-bit types lie in a file as bytes, which ours do
-// not.
+// By number of DataType. Quantized types are the integers that they hold; further operands have the
+// ranges of their floats. Four-bit types are whole bytes in a file, but not in
+// memory.
 constexpr DType kTypes[] = {
     DType::kUndefined,      DType::kFloat32,      DType::kFloat64,        DType::kInt32,
     DType::kUInt8,          DType::kInt16,        DType::kInt8,           DType::kString,

@@ -74,7 +74,7 @@ using CaffeFn = std::function<absl::StatusOr<Values>(CaffeArgs&)>;
 // Results past those that the layer has are dropped; one that is used and not made is an error.
 absl::StatusOr<Values> FromCaffe(const CaffeFn& fn, std::string_view param, Rewrite& r);
 
-// Rows of an IR op: it is what the layer mostly is, for the tables.
+// Rows of an IR op, which tables name as the layer's main IR op.
 class CaffeSpec {
  public:
   explicit CaffeSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())

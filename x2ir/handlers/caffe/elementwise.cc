@@ -59,7 +59,7 @@ absl::StatusOr<Value*> Eltwise(CaffeArgs& a) {
   return a.num_bottoms() == 1 ? a.Op("identity", {y}).value() : y.value();
 }
 
-// The second operand, or a weight, stands at `axis` of the first; sizes of 1 behind it.
+// The second operand, or a weight, with its first axis at `axis` of the first; then sizes of 1.
 Expr Placed(CaffeArgs& a, const Expr& factor, int64_t axis) {
   const int64_t rank = a.RankOf();
   a.Require(factor->shape() != nullptr, "a factor of unknown rank");
@@ -71,7 +71,7 @@ Expr Placed(CaffeArgs& a, const Expr& factor, int64_t axis) {
   return Unsqueeze(factor, behind);
 }
 
-// How many axes of the first operand a weight stands for.
+// How many axes of the first operand a weight has.
 int64_t AxesOfWeight(CaffeArgs& a, int64_t axis) {
   const int64_t axes = a.Int("num_axes", 1);
   return axes == -1 ? a.RankOf() - axis : axes;

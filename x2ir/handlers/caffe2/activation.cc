@@ -13,7 +13,7 @@ Value* ClipOp(Caffe2Args& a) {
   return Clip(x, x.Number(a.Number("min", -most)), x.Number(a.Number("max", most)));
 }
 
-// One half of an axis behind the gate of the other.
+// One half of an axis, times the sigmoid of the other half.
 Expr Glu(Caffe2Args& a) {
   const Expr x = a.in(0);
   const int64_t axis = a.AxisOf(a.Int("dim", -1));

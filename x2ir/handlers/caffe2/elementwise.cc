@@ -10,7 +10,7 @@ auto Each(Fn fn) {
   return [fn](Caffe2Args& a) { return fn(a.in(0)).value(); };
 }
 
-// The second operand stands at an axis of the first where the old argument says so.
+// The second operand; its first axis is at `axis` of the first if the old argument gives one.
 Expr SecondOf(Caffe2Args& a) {
   const Expr y = a.in(1);
   const bool broadcast = a.Bool("broadcast", false);

@@ -1,6 +1,6 @@
-// Caffe2: operators on integers of 8 bits. A blob of integers is read as the numbers that they
-// stand for: an operator is the one on floats, and its result is what integers of its scale
-// (Y_scale, Y_zero_point) leave of it.
+// Caffe2: operators on integers of 8 bits. A blob of integers is read as the floats that they
+// represent. An operator is computed on floats, and its result is rounded to integers of its scale
+// (Y_scale, Y_zero_point).
 #include <cmath>
 
 #include "x2ir/builder/quantized.h"
@@ -29,7 +29,7 @@ Expr InSteps(const Expr& x, const Steps& steps) {
   return Dequantized(integers, steps.all(), DType::kFloat32);
 }
 
-// The operator on floats, and a ReLU behind it.
+// The operator on floats, followed by a ReLU if `relu`.
 Values OnIntegers(Caffe2Args& a, std::string_view op, bool relu) {
   const Steps steps = StepsOf(a, DType::kUInt8);
   AttributeMap attrs;
@@ -53,7 +53,7 @@ auto AsWithRelu(std::string_view op) {
   return [op](Caffe2Args& a) { return OnIntegers(a, op, true); };
 }
 
-// Classes are all axes behind the first. A chance of 1 is 255/256.
+// Classes are all axes after the first. A chance of 1 is 255/256.
 Value* Int8Softmax(Caffe2Args& a) {
   a.Drop({"order", "axis"});
   const Steps steps = StepsOf(a, DType::kUInt8);

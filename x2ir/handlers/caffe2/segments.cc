@@ -42,7 +42,7 @@ X2IR_CAFFE2(scatter_elements)
     .From("LengthsSum", OfSegments(Reads::kRows, false, false))
     .From("LengthsMean", OfSegments(Reads::kRows, false, true))
     .From("LengthsWeightedSum", OfSegments(Reads::kRows, true, false));
-// Rows behind the length stay where they are.
+// Rows after the length do not move.
 X2IR_CAFFE2(reverse_sequence).From("ReversePackedSegs", [](Caffe2Args& a) {
   return a.in(0).Op("reverse_sequence", {a.AsInt64(a.in(1))},
                     {{"time_axis", 0}, {"batch_axis", 1}});

@@ -12,7 +12,7 @@ namespace {
 
 using BlockPtr = std::shared_ptr<Graph>;
 
-// A block gives at least so many results: what nobody reads is no result of its node any more.
+// A block has at least that many results; unused ones are no longer results of its node.
 absl::StatusOr<BlockPtr> BlockOf(MilArgs& a, Symbol name, size_t inputs, size_t outputs) {
   const BlockPtr block = a.SubGraph(name);
   if (block->inputs().size() != inputs || block->outputs().size() < outputs) {

@@ -68,7 +68,7 @@ const OpSchema* MilSchema(Symbol op, int) {
   return it == schemas->end() ? nullptr : &it->second;
 }
 
-// Results that nobody uses are left out, so that forms need not compute them.
+// Results without uses are left out, so that forms need not compute them.
 void DropUnused(Graph& graph) {
   for (Node* node : graph.nodes()) {
     for (Graph* inner : node->subgraphs()) DropUnused(*inner);

@@ -50,7 +50,7 @@ Expr Survivors(NodeReader& a, const Expr& boxes, const Expr& scores, const BoxRu
   return Gather(chosen, TopOf(own, Vector(a.b(), SizeAt(found, 0)), 0).indices, 0);
 }
 
-// x with rows of `number` behind it, and as many rows of all that.
+// x padded with rows of `number`; the result has as many rows as `rows` says.
 Expr Rows(const Expr& x, int64_t rows, double number) {
   Builder& b = x.builder();
   const auto rank = static_cast<size_t>(x.rank());
@@ -60,7 +60,7 @@ Expr Rows(const Expr& x, int64_t rows, double number) {
 }
 
 // Of [batch, n, 4] and [batch, n, classes]: boxes, scores and numbers of those that are left, as
-// many rows as `most` says (zeros and -1 behind them), and how many they are. One is always left.
+// many rows as `most` says (then zeros and -1), and how many they are. One is always left.
 Values PaddedBoxes(NodeReader& a, const Expr& boxes, const Expr& scores, const BoxRules& rules) {
   const Dim batch = DimAt(boxes, 0);
   const int64_t most = rules.most.number.value_or(0);
@@ -86,7 +86,7 @@ Values PaddedBoxes(NodeReader& a, const Expr& boxes, const Expr& scores, const B
   return results;
 }
 
-// Before iOS17 boxes stand in rows, then in columns.
+// Before iOS17 boxes are rows, from iOS17 on columns.
 Values MilBoxes(MilArgs& a) {
   const bool columns = !a.HasAttr("score_threshold");
   const auto turned = [&](const Expr& x) { return columns ? Transpose(x, {0, 2, 1}) : x; };

@@ -193,8 +193,8 @@ Value* NumbersOf(Graph& graph, const Value& input, std::string_view what,
   return graph.AddConstant(graph.UniqueName(StrCat(input.name(), what)), std::move(tensor));
 }
 
-// An input of the type that Core ML has, behind it the scale and bias of an image, and a cast to
-// what it is inside. `image` may be null.
+// Gives an input the type that Core ML has. The scale and bias of an image follow it, and then a
+// cast to the type inside the graph. `image` may be null.
 void FinishInput(Graph& graph, Value* input, const Port& port, const ImageInput* image) {
   Remember(input, port);
   auto& notes = input->annotations().GetOrMake().extra;

@@ -1,4 +1,4 @@
-// What stands around a program that is written: 32-bit integers, types of inputs and outputs,
+// What a program needs before it is written: 32-bit integers, types of inputs and outputs,
 // images, labels.
 #ifndef X2IR_HANDLERS_COREML_FINISH_H_
 #define X2IR_HANDLERS_COREML_FINISH_H_
@@ -10,7 +10,7 @@
 namespace X2IR_API x2ir {
 
 // Makes int64 int32 (FailedPrecondition for constants that do not fit), gives inputs and outputs
-// types that Core ML has, with casts behind and before them, and with the option `float16` makes
+// types that Core ML has, with casts after and before them, and with the option `float16` makes
 // float32 float16. What inputs and outputs were before is an annotation of theirs ("coreml.port",
 // as the file has it in its metadata). Images and classifiers become what options say (images.h,
 // classifier.h).

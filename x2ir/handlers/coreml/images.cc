@@ -90,8 +90,8 @@ absl::Status AddImage(const Graph& graph, const std::string& text, Images* image
   return absl::OkStatus();
 }
 
-// Calls `set` with each image that is meant and a number: "NUMBER" means all, "NAME:NUMBER" one,
-// and what stands behind that without a name means the same one.
+// Calls `set` with each image that an option means and a number: "NUMBER" means all, "NAME:NUMBER"
+// one, and numbers after it without a name mean the same image.
 template <typename Set>
 absl::Status ForNumbers(const Graph& graph, std::string_view option, const FormatOptions& options,
                         Images* images, const Set& set) {

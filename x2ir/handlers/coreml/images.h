@@ -22,7 +22,7 @@ struct ImageInput {
 // The inputs that are images, by their places; nullopt: an array. They are those that the option
 // `image` names ("NAME", "NAME:BGR"), and those that were images of a model of Core ML
 // (coreml::kImage) and still have the shape of one. `image_scale` ("S", "NAME:S") and `image_bias`
-// ("B", "R,G,B", each behind "NAME:") are about them. Option errors: an input that there is not, or
+// ("B", "R,G,B", each after "NAME:") are about them. Option errors: an input that there is not, or
 // that is no float32, float16 or float64 [1,3,height,width] (grayscale: [1,1,height,width]).
 absl::StatusOr<std::vector<std::optional<ImageInput>>> ImagesOf(const Graph& graph,
                                                                 const FormatOptions& options);

@@ -20,7 +20,7 @@ Expr Interleaved(NodeReader& a, const std::vector<Value*>& parts, int64_t axis) 
   const int64_t rank = first.rank();
   if (axis < 0) axis += rank;
   a.Require(axis >= 0 && axis < rank, "an axis that is none");
-  // Stacked behind the axis, and both axes as one.
+  // The parts are stacked along a new axis after `axis`, and both axes are joined.
   const Expr stacked = Stack(a.b(), parts, axis + 1);
   std::vector<Size> sizes = AllSizes(first);
   sizes[static_cast<size_t>(axis)] =

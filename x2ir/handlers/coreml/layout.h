@@ -15,7 +15,7 @@ Expr Interleaved(NodeReader& a, const std::vector<Value*>& parts, int64_t axis);
 // Matrices (the last two axes) with zeros beyond so many diagonals below and above the main one;
 // a negative number is all of them.
 Expr BandPart(const Expr& x, int64_t lower, int64_t upper);
-// Windows of an axis, whose size must be known, each along a new axis behind it.
+// Windows of an axis, whose size must be known, each along a new axis after it.
 Expr SlidingWindows(NodeReader& a, const Expr& x, int64_t axis, int64_t size, int64_t stride);
 // [n, c, h f, w f] as [n, c f f, h, w], the place in a block the inner part of the channel.
 Expr PixelUnshuffle(const Expr& x, int64_t factor);

@@ -1,5 +1,5 @@
 // MIL: lists, which are tensors here: their elements along the first axis. Sizes of elements that
-// nobody says are 0 until the first one is written.
+// are not known are 0 until the first one is written.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -23,7 +23,7 @@ Expr MilMakeList(MilArgs& a) {
   return Expand(zero.To(type.dtype()), Vector(a.b(), sizes));
 }
 
-// With zeros behind, up to that length and those sizes of elements.
+// Padded with zeros up to that length and those sizes of elements.
 Expr Grown(const Expr& list, const Expr& length, const Expr& sizes) {
   Builder& b = list.builder();
   const Expr own = ShapeOf(list);

@@ -1,6 +1,6 @@
-// How layers of neural networks become IR. Their values are all float32: what holds is 1, what does
-// not 0, and places are whole numbers. A layer's fields are attributes as formats/coreml/decode.h
-// says, its weights operands behind those of the graph.
+// How layers of neural networks become IR. Their values are all float32: true is 1, false is
+// 0, and indices are whole numbers. A layer's fields are attributes as formats/coreml/decode.h
+// says; its weights are the operands after those of the graph.
 #ifndef X2IR_HANDLERS_COREML_NN_H_
 #define X2IR_HANDLERS_COREML_NN_H_
 

@@ -47,7 +47,7 @@ absl::StatusOr<Values> Loop(NnArgs& a) {
   if (step->inputs().size() != count || a.num_outputs() > count) {
     return Invalid("not as many results as variables");
   }
-  // The answer, and the variables behind it.
+  // The answer, followed by the variables.
   const auto asked = [&](Builder& at, const Values& given) {
     if (!asks) {
       Values all = {at.Constant(Tensor::Scalar<bool>(true))};

@@ -491,7 +491,7 @@ Expr MilCropResize(MilArgs& a) {
   }
   const Expr boxes = a.X("boxes").To(x.dtype());
   a.Require(boxes.rank() == 2, "boxes of another rank");
-  // Each image has a box where nothing else is said.
+  // By default each image has one box.
   const Expr own = a.Has("box_indices") ? a.X("box_indices") : Iota(SizeOf(boxes, 0));
   const Expr regions =
       Concat(a.b(), {Unsqueeze(own, {1}).To(DType::kFloat32), boxes.To(DType::kFloat32)}, 1);

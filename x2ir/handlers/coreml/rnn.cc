@@ -85,7 +85,7 @@ RecurrentResults ClippedLstm(NodeReader& a, const MilLayer& layer) {
     }
     all_h.push_back((*made)[0]);
     all_c.push_back((*made)[1]);
-    // Of both directions, results of the same element stand together.
+    // The results of both directions for the same element have the same index.
     all_y.push_back(d == 1 ? turned({b, (*made)[2]}).value() : (*made)[2]);
   }
   return {Concat(b, all_y, 2), Concat(b, all_h, 1), Concat(b, all_c, 1)};

@@ -73,7 +73,7 @@ Values MilSplit(MilArgs& a) {
   const Expr x = a.X();
   const std::vector<int64_t> sizes = a.List("split_sizes");
   const int64_t axis = a.Int("axis"), splits = a.NodeReader::Int("num_splits", 0);
-  // The last results are left out where nobody uses them.
+  // The last results are left out if they have no uses.
   const size_t results = a.num_outputs();
   const size_t count = !sizes.empty() ? sizes.size()
                        : splits > 0   ? static_cast<size_t>(splits)

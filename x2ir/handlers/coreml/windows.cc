@@ -36,7 +36,7 @@ Expr Pooled(NodeReader& a, const Expr& x, std::string_view kind, const Window& w
   // PyTorch leaves such windows out whether anything is padded or not.
   for (size_t i = 0; i < n; ++i) {
     a.Require(window.padded() || window.strides[i] <= window.kernel[i],
-              "windows that begin behind the operand");
+              "windows that begin after the operand");
   }
   std::vector<AsTorchArgument> arguments = {
       {"self", x},

@@ -1,9 +1,9 @@
-// Darknet: heads. What goes into them stays as it is, unless it is to be decoded: then a head gives
-// rows [x, y, width, height, chance of an object, chance of each class], with coordinates as parts
-// of the image, one a cell and anchor: cells row by row, the anchors of a cell one after the other.
-// A class's chance is that of an object times its own, and 0 where it is not above `thresh`, or
-// where a box with a better one of that class overlaps it by more than `nms_threshold` (0: that is
-// nobody's business). These are the rows of OpenCV's Darknet reader, with its defaults. Of
+// Darknet: heads. The operand of a head does not change, unless it is to be decoded: then the head
+// gives rows [x, y, width, height, chance of an object, chance of each class], with coordinates as
+// parts of the image, one a cell and anchor: cells row by row, the anchors of a cell in order.
+// A class's chance is that of an object times its own. It is 0 where it is not above `thresh`, or
+// where a box with a better one of that class overlaps it by more than `nms_threshold` (0: boxes
+// are not compared). These are the rows of OpenCV's Darknet reader, with its defaults. Of
 // [Gaussian_yolo], which OpenCV does not read, a class's chance is less the more uncertain a box
 // is.
 #include <algorithm>

@@ -9,8 +9,8 @@
 namespace x2ir {
 namespace {
 
-// Padding is what all windows need; half of it, rounded down, stands before the image. With a blur
-// behind it a pool takes steps of 1.
+// Padding is what all windows need; half of it, rounded down, is before the image. A pool that a
+// blur follows has steps of 1.
 Window PoolOf(DarknetArgs& a, const Expr& x, std::vector<int64_t> strides) {
   const int64_t size = a.Integer("size", a.Integer("stride", 1)),
                 padding = a.Integer("padding", size - 1);
@@ -23,7 +23,7 @@ Window PoolOf(DarknetArgs& a, const Expr& x, std::vector<int64_t> strides) {
     w.pads[2 + i] = padding - padding / 2;
     a.Require(dim.value() + padding >= size, "a window larger than the image");
     const LastWindow last = LastOf(w, i, dim.value(), /*within=*/false);
-    a.Require(last.begin < dim.value(), "a pool whose last window stands behind the image");
+    a.Require(last.begin < dim.value(), "a pool whose last window begins after the image");
     w.pads[2 + i] = std::max<int64_t>(last.beyond, 0);
   }
   return w;

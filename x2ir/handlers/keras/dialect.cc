@@ -149,8 +149,8 @@ class MaskFlow {
     switch (use) {
       case MaskUse::kStops:
         warnings_.push_back(StrCat("layer '", node.name(), "' (", op,
-                                   ") does not hand on the mask of its tensor: what comes behind "
-                                   "it counts every step"));
+                                   ") does not pass on the mask of its tensor: the layers after "
+                                   "it count every step"));
         return;
       case MaskUse::kDrops:
       case MaskUse::kMakes: return;
@@ -166,7 +166,7 @@ class MaskFlow {
     }
   }
 
-  // Masks that nobody can tell go on as others do, until a layer looks at them.
+  // Masks that are not known are passed on as others are, until a layer reads them.
   bool TakeUnclear(const Node& node, MaskUse use, size_t tensors) {
     bool any = false;
     for (size_t i = 0; i < tensors; ++i) any = any || unclear_.contains(node.input(i));
@@ -201,7 +201,7 @@ class MaskFlow {
     if (node.output(0)) unclear_.insert(node.output(0));
   }
 
-  // Operands behind all others.
+  // Masks become the last operands.
   static void Give(Node& node, const std::vector<Value*>& masks) {
     Attribute::Ints of;
     for (size_t i = 0; i < masks.size(); ++i) {

@@ -29,11 +29,11 @@ std::vector<std::string_view> SplitText(std::string_view text, char separator);
 // A number or nested lists of them as a constant of that type; kUndefined: int32, float32 or bool.
 Expr ConstantOf(NodeReader& a, const keras::Json& json, DType type);
 
-// Arguments are asked for by the first of their names; one that nobody asks for is an error. None
-// is as if it were left out.
+// Rows ask for an argument by the first of its names. An argument that no row asks for is an error.
+// None means that it is left out.
 class KerasCall : public NodeReader {
  public:
-  // `parameters`: names in the order of their positions, others of one behind '|': "x|x1 axis". The
+  // `parameters`: names in the order of their positions, aliases after a '|': "x|x1 axis". The
   // first may be all that is given by position: "*operands subscripts".
   KerasCall(Rewrite& r, std::string_view parameters);
 

@@ -32,7 +32,7 @@ class KerasArgs : public NodeReader {
   // --- Operands ---------------------------------------------------------------------------------
   // Tensors that it is called with, floating ones in the type that the layer computes in.
   size_t num_tensors() const { return tensors_.size(); }
-  // Unimplemented names the first tensor that nobody asked for.
+  // Unimplemented names the first tensor that the row does not read.
   absl::Status CheckTensorsTaken() const;
   Expr tensor(size_t i = 0);
   std::vector<Expr> tensors();

@@ -9,7 +9,7 @@
 namespace x2ir {
 namespace {
 
-// Of tensors of different ranks the smaller ones get axes behind the batch.
+// Tensors of smaller rank get axes of size 1 after the batch, so that all ranks are equal.
 std::vector<Expr> OfOneRank(KerasArgs& a) {
   std::vector<Expr> all = a.tensors();
   a.Require(!all.empty(), "a merge of nothing");

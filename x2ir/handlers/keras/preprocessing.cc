@@ -13,7 +13,7 @@
 namespace x2ir {
 namespace {
 
-// The tensor as floats of the layer's type, whatever it is.
+// The tensor, of any type, as floats of the layer's type.
 Expr AsFloats(KerasArgs& a) { return a.tensor().To(a.VariableType()); }
 
 // --- Numbers -------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ Value* Normalization(KerasArgs& a) {
     int64_t count = 1;
     for (const int64_t axis : axes)
       count *= DimAt(x, axis).is_static() ? DimAt(x, axis).value() : 0;
-    // One number stands for all.
+    // One number applies to all.
     center =
         mean.size() == 1 && count != 1 ? Reshape(center, std::vector<int64_t>{}) : placed(center);
     spread = variance.size() == 1 && count != 1 ? Reshape(spread, std::vector<int64_t>{})
@@ -150,7 +150,7 @@ std::vector<std::string> WordsOf(KerasArgs& a, Symbol name) {
     return words;
   }
   if (attr && attr->get<std::string>()) {
-    a.Require(false, StrCat("a vocabulary that stands in another file ('",
+    a.Require(false, StrCat("a vocabulary that is stored in another file ('",
                             *attr->get<std::string>(), "')"));
   }
   return a.Texts(name);
@@ -319,8 +319,8 @@ std::vector<int64_t> TakeWidths(KerasArgs& a) {
   return widths;
 }
 
-// Words [texts, words] as neighbours joined by spaces, those of each width behind those of the one
-// before; counts go with them.
+// Words [texts, words] as neighbours joined by spaces, one width after the other along axis 1;
+// counts are joined in the same way.
 void JoinNeighbours(KerasArgs& a, const std::vector<int64_t>& widths, Expr* words, Expr* counts) {
   const Size texts = SizeAt(*words, 0), count = SizeAt(*words, 1);
   const int64_t most = *std::max_element(widths.begin(), widths.end());

@@ -15,7 +15,7 @@ namespace {
 struct Recurrence {
   std::string_view op, gates;  // of the IR; as Keras has them
   int64_t units = 0;
-  bool reset_after = false;  // GRU: the reset gate applies behind the product
+  bool reset_after = false;  // GRU: the reset gate applies after the product
   Expr kernel = nullptr, recurrent = nullptr;
   Expr bias = nullptr, recurrent_bias = nullptr;  // null: none
   keras::Json activation, gate_activation;

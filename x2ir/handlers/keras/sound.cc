@@ -136,7 +136,7 @@ Value* MelSpectrogram(KerasArgs& a) {
       frequencies > kMaxSamples / m.transformed) {
     a.Fail(Unimplemented("a signal that long"));
   }
-  // What is before the first sample and behind the last is a mirror image.
+  // Samples before the first and after the last are mirrored.
   std::vector<int64_t> places;
   for (int64_t i = 0; i < frames * m.transformed; ++i) {
     int64_t at = i / m.transformed * m.step + i % m.transformed - half;

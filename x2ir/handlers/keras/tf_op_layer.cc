@@ -21,7 +21,7 @@ DType TypeOfOperand(const TfSignature* signature, size_t i, const AttributeMap& 
   return type ? type->dtype() : DType::kUndefined;
 }
 
-// Operands that are constants stand between the others.
+// Constant operands are inserted between the others, at their indices.
 Values TensorFlowOp(KerasArgs& a) {
   const std::string op = a.Text(keras::kTfOp);
   const int64_t count = a.Integer(keras::kTfOperands, 0);

@@ -72,7 +72,7 @@ absl::StatusOr<Value*> SoftmaxWith(SymbolArgs& a, Symbol op, bool negative) {
   if (negative) x = -x;
   if (temperature != 1) x = x / temperature;
   if (!lengths) return SoftmaxOf(x, op, axis);
-  // Elements behind the length count for nothing, and are 0.
+  // Elements after the length are ignored, and 0 in the result.
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, a.Axes({axis}));
   const int64_t rank = a.rank(0);
   const Expr places = AlongAxis(Iota(SizeOf(x, axes[0])), axes[0], rank);

@@ -27,7 +27,7 @@ absl::Status CheckPlaces(const std::vector<int64_t>& places, size_t count) {
 absl::Status CheckDistinct(std::vector<int64_t> places) {
   std::sort(places.begin(), places.end());
   if (std::adjacent_find(places.begin(), places.end()) == places.end()) return absl::OkStatus();
-  return Invalid("an operand stands for two of the subgraph's");
+  return Invalid("two operands of the subgraph have the same place");
 }
 // The operands at these places, as operands of a subgraph.
 absl::StatusOr<Values> Picked(const Graph& subgraph, const Values& from,
@@ -164,7 +164,7 @@ absl::StatusOr<Values> WhileLoop(SymbolArgs& a) {
   Values in_order;
   for (size_t i = 0; i < num_data; ++i) {
     const Expr rounds(a, last[variables.size() + i]);
-    // Zeros behind, as many as rounds were left.
+    // Zeros are appended, one for each round that was left.
     const Expr lack = AtLeast1d(Int(a, most) - SizeOf(rounds, 0));
     in_order.push_back(
         a.Op("pad", {rounds, Concat(a, {a.b().Ints({0}), lack}, 0), nullptr, a.b().Ints({0})},

@@ -44,7 +44,7 @@ Value* Deconvolution(SymbolArgs& a) {
   return MakeConvTranspose(a.in(0), a.in(1), BiasOf(a, 2, true), w, groups, adj);
 }
 
-// Operands: x, offset, weights, bias; with a mask behind the offset.
+// Operands: x, offset, weights, bias; with a mask after the offset.
 template <bool kMask>
 Value* DeformableConvolution(SymbolArgs& a) {
   const std::vector<int64_t> kernel = a.Tuple("kernel");

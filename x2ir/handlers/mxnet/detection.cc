@@ -123,7 +123,7 @@ Expr RowsAt(const Expr& x, const Expr& places) {
 }
 
 // Operands: probabilities [batch, classes, n], offsets [batch, n * 4], anchors [1, n, 4]. Rows:
-// class, score and box, best first; -1 as the class of what was taken away, rows of -1 behind.
+// class, score and box, best first; -1 as the class of a box that was removed, then rows of -1.
 absl::StatusOr<Value*> MultiBoxDetection(SymbolArgs& a) {
   const bool clip = a.Flag("clip", true), force = a.Flag("force_suppress", false);
   const double threshold = a.Number("threshold", 0.01), overlap = a.Number("nms_threshold", 0.5);
@@ -178,7 +178,7 @@ Expr InOtherFormat(SymbolArgs& a, const Expr& rows, int64_t from, bool center) {
 }
 
 // Rows with a score and a box each, [..., n, width]: those that are left first, in the order of
-// their scores, rows of -1 behind.
+// their scores, then rows of -1.
 absl::StatusOr<Value*> BoxNms(SymbolArgs& a) {
   const double overlap = a.Number("overlap_thresh", 0.5), least = a.Number("valid_thresh", 0);
   const int64_t most = a.Integer("topk", -1), coords = a.Integer("coord_start", 2),
@@ -330,7 +330,7 @@ absl::StatusOr<Values> Proposal(SymbolArgs& a) {
     return GatherElements(x, Expand(Unsqueeze(places, {-1}), Ints(a, {1, 1, 5})), 1);
   };
   const Expr ordered = rows_at(table, first_of(score, kept));
-  // Pixels count, so that a box ends behind its last one.
+  // Pixels count, so that a box ends after its last one.
   Sides pixels = SidesOf(ordered, 0, false);
   pixels.right = pixels.right + 1;
   pixels.bottom = pixels.bottom + 1;

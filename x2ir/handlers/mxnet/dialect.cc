@@ -97,8 +97,8 @@ std::optional<Shape> ShapeAsked(const Node* node, const std::string& name) {
   return Shape(std::move(dims));
 }
 
-// Layers compute in one type: that of their weights is that of an operand of which nothing else is
-// said. It is handed on by what keeps the type.
+// Layers compute in one type: the type of the weights is also that of an operand without a known
+// type. Operators that keep the type pass it on.
 bool SaysType(std::string_view op) {
   return IsOneOf(op, {"Convolution", "Deconvolution", "FullyConnected", "RNN", "_npx_convolution",
                       "_npx_fully_connected"});

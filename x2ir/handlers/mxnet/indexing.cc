@@ -37,7 +37,7 @@ absl::StatusOr<Value*> GatherNd(SymbolArgs& a) {
   return a.Op("gather_nd", {a.in(0), IndexRows(a, 1)}).value();
 }
 
-// Operands: data, indices; zeros elsewhere. Of one place twice, nobody says which stays.
+// Operands: data, indices; zeros elsewhere. Which of two equal indices wins is not specified.
 absl::StatusOr<Value*> PutNd(SymbolArgs& a, const Expr& into, size_t data, size_t index,
                              std::string_view reduction) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(index));

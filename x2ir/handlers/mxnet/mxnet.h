@@ -24,7 +24,7 @@ Expr AtLeastOneAxis(const SymbolArgs& a, const Expr& x);
 // Invalid for the number of a diagonal that no tensor has.
 absl::Status CheckDiagonal(int64_t k);
 // The k-th diagonal above the main one (below 0: beneath it) of two axes of x, which is of operand
-// 0's rank; it stands behind the other axes.
+// 0's rank; it is the last axis, after the others.
 absl::StatusOr<Expr> DiagonalAt(SymbolArgs& a, const Expr& x, const std::vector<int64_t>& axes,
                                 int64_t k);
 

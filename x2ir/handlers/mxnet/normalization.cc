@@ -13,7 +13,7 @@ void IgnoreBatchTraining(SymbolArgs& a) {
   }
 }
 
-// Operands: x, gamma, beta, and what was counted. A gamma that is fixed is 1, whatever it is.
+// Operands: x, gamma, beta, mean, variance. With fix_gamma, gamma is 1 and its operand is ignored.
 Expr BatchNormOf(SymbolArgs& a) {
   IgnoreBatchTraining(a);
   const bool fixed = a.Flag("fix_gamma", true);

@@ -168,7 +168,7 @@ Value* PowTimes(SymbolArgs& a) {
 
 // --- Subgraphs that a backend made ---------------------------------------------------------------
 
-// What was fused stands in the subgraph as it was.
+// The subgraph has the operators that were fused, unchanged.
 absl::StatusOr<Values> Fused(SymbolArgs& a) {
   const std::vector<std::shared_ptr<Graph>> graphs = a.SubGraphs("subgraphs");
   if (a.Flag("quantized", false)) return QuantizedSubgraph(a);

@@ -25,7 +25,7 @@ PoolKind KindOfPool(SymbolArgs& a) {
 
 Value* Pooling(SymbolArgs& a) { return MxnetPool(a, a.in(0), KindOfPool(a)); }
 
-// Since version 1 of the operator averages are over windows without what stands out of the padding.
+// Since version 1 of the operator an average does not count the part of a window past the padding.
 Value* OldPooling(SymbolArgs& a) {
   const PoolKind kind = KindOfPool(a);
   a.Require(kind == PoolKind::kMax || a.Flag("global_pool", false) ||

@@ -1,5 +1,5 @@
-// MXNet: integers that stand for floats. Each quantized tensor comes with the least and the
-// greatest number that it stands for: int8 and int32 for -r .. r, uint8 for low .. high. Operators
+// MXNet: integers that represent floats. Each quantized tensor comes with the least and the
+// greatest float of its range: int8 and int32 represent -r .. r, uint8 low .. high. Operators
 // compute with the floats and give integers again, which may differ from MXNet's kernels by one
 // step.
 #include "x2ir/builder/quantized.h"

@@ -61,7 +61,7 @@ absl::StatusOr<Value*> NpxReshape(SymbolArgs& a) {
         gone.push_back(axis++);
         continue;
       }
-      a.Require(code != -4 && code != -6, "axes that go behind such");
+      a.Require(code != -4 && code != -6, "a shape with -3 and also -4 or -6");
       axis += code == -5 ? 2 : 1;
       rest.push_back(code);
     }
@@ -534,7 +534,7 @@ Value* RavelIndex(SymbolArgs& a) {
   std::vector<int64_t> strides(sizes.size(), 1);
   for (size_t i = sizes.size(); i > 1; --i) {
     if (__builtin_mul_overflow(strides[i - 1], sizes[i - 1], &strides[i - 2])) {
-      a.Fail(Invalid("a shape that cannot be"));
+      a.Fail(Invalid("a shape with too many elements"));
     }
   }
   Expr sum = Int(a, 0);

@@ -29,9 +29,9 @@ Expr Attended(const Expr& queries, const Expr& keys, const Expr& values, const E
   return AttentionProduct(scores.Op("softmax", {}, {{"axis", -1}}), values, quantized);
 }
 
-// Operands: queries; keys; values, each what stands before it where it is left out; a mask; keys
-// and values of the steps before, [1, numbers, steps], and so are results 1 and 2. Where keys are
-// other rows than queries, those of before are all there are.
+// Operands: queries; keys (default: the queries); values (default: the keys); a mask; keys
+// and values of the steps before, [1, numbers, steps], and so are results 1 and 2. If the keys are
+// other rows than the queries, keys and values of the steps before replace the operands.
 absl::StatusOr<Values> MultiHeadAttention(NcnnArgs& a) {
   const int64_t embed = a.Int(0, 0), heads = a.Int(1, 1), of_keys = a.Int(3, embed),
                 of_values = a.Int(4, embed), bits = a.Int(18, 0);

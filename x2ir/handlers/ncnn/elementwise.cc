@@ -59,8 +59,8 @@ constexpr OfTwo kOfTwo[] = {
     {11, [](const Expr& x, const Expr& y) { return Atan2(y, x); }},
 };
 
-// Of blobs of fewer axes than the other, one whose length is that of the other's first axis stands
-// there; else axes are matched from the last.
+// If a blob has fewer axes than the other: its first axis is the other's first where the sizes are
+// equal; else axes are matched from the last.
 Expr Matched(NcnnArgs& a, size_t i, size_t other) {
   const Expr x = a.in(i);
   const int64_t rank = a.RankOf(i), wide = a.RankOf(other);

@@ -11,7 +11,7 @@ absl::StatusOr<Value*> Embed(NcnnArgs& a) {
   const bool bias = a.Flag(2, false);
   a.Drop({3});
   const bool quantized = a.Int(18, 0) != 0;
-  // Places behind the last one are the last.
+  // Indices past the last row mean the last row.
   const Expr last(a, a.b().Int(std::max<int64_t>(rows - 1, 0)));
   const Expr places = Clip(a.AsInt64(a.in(0)), Expr(a, a.b().Int(0)), last);
   Expr y = Gather(Reshape(a.weights(0), {-1, out}), places, 0);

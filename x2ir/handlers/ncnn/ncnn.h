@@ -1,5 +1,5 @@
 // How layers of ncnn become IR. The meaning is that of ncnn's reference kernels (src/layer) and its
-// operators.md. A batch of 1 stands before a blob's axes; an axis counts without it. Rows only
+// operators.md. A batch of 1 is before a blob's axes; an axis counts without it. Rows only
 // read.
 #ifndef X2IR_HANDLERS_NCNN_NCNN_H_
 #define X2IR_HANDLERS_NCNN_NCNN_H_

@@ -65,7 +65,7 @@ absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
     beyond = beyond || (dim.is_static() ? LastOf(w, i, dim.value(), false).beyond > w.pad_end(i)
                                         : w.strides[i] > 1);
   }
-  a.Require(!w.ceil_mode || inside, "a pool whose last window stands behind the image");
+  a.Require(!w.ceil_mode || inside, "a pool whose last window begins after the image");
   a.Require(!mean || !count || !w.ceil_mode || !beyond, "a mean that counts what rounding up adds");
   return PoolByEnds(a, x, pool).value();
 }

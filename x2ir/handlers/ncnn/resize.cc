@@ -7,7 +7,7 @@
 namespace x2ir {
 namespace {
 
-// Places are (column, row, ...) from -1 to 1, behind the axes of the result or before them.
+// Places are (column, row, ...) from -1 to 1, in an axis after or before those of the result.
 absl::StatusOr<Value*> GridSample(NcnnArgs& a) {
   static constexpr const char* kModes[] = {"linear", "nearest", "cubic"};
   static constexpr const char* kPaddings[] = {"zeros", "border", "reflection"};

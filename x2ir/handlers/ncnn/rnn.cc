@@ -101,7 +101,7 @@ Values ByStep(NcnnArgs& a, const RecurrentCell& cell, int64_t out, int64_t hidde
   return values;
 }
 
-// Operands behind the rows are states, and so are results.
+// The operands after the rows are states, and so are the results after the first.
 absl::StatusOr<Values> Net(NcnnArgs& a, const RecurrentCell& cell) {
   const int64_t out = a.Int(0, 0), way = a.Int(2, 0), hidden = a.Int(3, out);
   a.Drop({1});

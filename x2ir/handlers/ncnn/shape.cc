@@ -276,7 +276,7 @@ absl::StatusOr<Value*> PixelShuffle(NcnnArgs& a) {
       .value();
 }
 
-// mode 0: channels of a block stand together (the block's place is the inner part of the number).
+// mode 0: channels of a block are adjacent (the block's place is the inner part of the number).
 absl::StatusOr<Value*> ReorgLayer(NcnnArgs& a) {
   const int64_t stride = a.Int(0, 1), mode = a.Int(1, 0);
   if (stride < 1) return Invalid("a stride of ", stride);
@@ -336,7 +336,7 @@ absl::StatusOr<Value*> CopyTo(NcnnArgs& a) {
   const auto whole = KnownSizes(a.in(0)), part = KnownSizes(a.in(1));
   a.Require(whole && part && whole->size() == part->size(), "parts of unknown size");
   if (*whole == *part) return a.Op("identity", {a.in(1)}).value();
-  // Around the part stands what was there: axis by axis, from the last one on.
+  // The elements around the part are operand 0's: axis by axis, from the last one on.
   Expr y = a.in(1);
   for (int64_t axis = rank; axis >= 1; --axis) {
     const auto i = static_cast<size_t>(axis);

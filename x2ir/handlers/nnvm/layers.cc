@@ -34,7 +34,7 @@ Expr PreluAlong(const Expr& x, const Expr& slope, int64_t axis) {
   if (shape && axis < shape->rank() && slope->shape() && slope->shape()->rank() == 1 &&
       DimAt(slope, 0) != Dim(1)) {
     placed = AlongAxis(slope, axis, shape->rank());
-    // What stands behind the channels alone is broadcast.
+    // The axes after the channels are broadcast.
     if (axis == 1 && shape->rank() > 1) {
       placed = AlongChannels(slope, shape->rank());
     }

@@ -56,7 +56,7 @@ const LayoutAxis* InnerPart(const LayoutAxes& axes, char letter) {
   return it == axes.end() ? nullptr : &*it;
 }
 
-// The axes without inner parts, each with its inner part behind it where `parts` has one.
+// The axes without inner parts; the inner part of an axis, if `parts` has one, follows the axis.
 LayoutAxes Grouped(const LayoutAxes& order, const LayoutAxes& parts) {
   LayoutAxes grouped;
   for (const LayoutAxis& axis : order) {
@@ -98,7 +98,7 @@ Expr InLayout(SymbolArgs& a, const Expr& x, const std::string& from, const std::
   a.Require(LettersOf(source) == LettersOf(target), StrCat("a layout ", from, " as ", to));
   a.Require(x->shape() && x->shape()->rank() == static_cast<int64_t>(source.size()),
             StrCat("a tensor of another rank than its layout ", from));
-  // Inner parts come behind their axes and are joined with them, and taken apart anew.
+  // Every inner part moves after its axis and is joined with it. Then the axes are split anew.
   const LayoutAxes joined = Grouped(source, source), whole = Grouped(source, {});
   const Expr grouped = Reordered(x, source, joined);
   std::vector<Size> sizes;

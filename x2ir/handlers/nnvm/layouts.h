@@ -1,5 +1,5 @@
-// Layouts of NNVM's tensors as texts: "NCHW", "NCHW8c", "OIHW8i8o". A capital is an axis; a small
-// letter behind a number is the inner part of the axis of that letter, of so many elements.
+// Layouts of NNVM's tensors as texts: "NCHW", "NCHW8c", "OIHW8i8o". A capital is an axis. A number
+// and a small letter are the inner part of the axis of that letter, with that many elements.
 #ifndef X2IR_HANDLERS_NNVM_LAYOUTS_H_
 #define X2IR_HANDLERS_NNVM_LAYOUTS_H_
 

@@ -31,7 +31,7 @@ class SymbolArgs : public NodeReader {
   bool Flag(Symbol name, bool fallback);
   double Number(Symbol name, double fallback);
   std::vector<int64_t> Tuple(Symbol name, std::vector<int64_t> fallback = {});
-  // The numbers of lists in a list, one behind the other: "((1, 2), (0, 0))".
+  // The numbers of lists in a list, concatenated: "((1, 2), (0, 0))".
   std::vector<int64_t> FlatTuple(Symbol name);
   // As many numbers as `count`: of fewer, or of one, the rest is the default's.
   std::vector<int64_t> TupleOf(Symbol name, size_t count, int64_t fallback);

@@ -86,7 +86,7 @@ Value* IndexAdd(OneflowArgs& a) {
                        "add");
 }
 
-// Sums of the slices of each number, at the axis where the numbers stand.
+// The sums of the slices of each segment, along the axis of the segment numbers.
 Value* SegmentSum(OneflowArgs& a) {
   const Expr data = a.in(0), numbers = a.AsInt64(a.in(1));
   const int64_t axis = a.AxisOf(a.Int("axis"), data.rank());

@@ -22,7 +22,7 @@ Value* MatmulBias(OneflowArgs& a) {
   return a.has(3) ? y + a.in(3) : y;
 }
 
-// Layers x w^T + b with a relu behind each, perhaps but the last.
+// Layers x w^T + b, each followed by a relu; the last one is optional.
 Values Perceptron(OneflowArgs& a) {
   const bool skip = a.Bool("skip_final_activation");
   for (const float rate : a.Floats("dropout_rate_list")) a.Require(rate == 0, "dropout");

@@ -54,7 +54,7 @@ const std::map<std::string_view, OpSchema>& Schemas() {
       OpSchema& schema = (*all)[spec.name];
       schema.name = std::string(spec.name);
       schema.inputs = OperandsOf(spec.inputs);
-      // What stands behind several operands has no place of its own: the node says how many.
+      // A name after a group of operands has no fixed index: an attribute has the group sizes.
       if (spec.has_segments()) {
         schema.inputs = OperandsOf({{"operands", oneflow::Count::kMany}});
         schema.attrs.push_back({oneflow::kSegments, AttrKind::kInts});
@@ -64,7 +64,7 @@ const std::map<std::string_view, OpSchema>& Schemas() {
              schema.outputs[schema.outputs.size() - 2].arity == Arity::kVariadic) {
         schema.outputs.pop_back();
       }
-      // Those that nobody uses are left out until a file is written, which has all.
+      // Results without uses are left out until a file is written, which has all.
       for (size_t i = 1; i < schema.outputs.size(); ++i) {
         if (schema.outputs[i].arity == Arity::kRequired) {
           schema.outputs[i].arity = Arity::kOptional;
@@ -103,8 +103,8 @@ void TakeFormerAttributes(Node* node) {
   }
 }
 
-// A file has all results of an op; those that nobody uses are left out, so that forms need not
-// compute them. What is known of operands of a file is noted: indices are never negative.
+// A file has all results of an op; results without uses are left out, so that forms need not
+// compute them. What a file says about operands is recorded: indices are never negative.
 absl::Status Prepare(Model& model, std::vector<std::string>&) {
   for (Node* node : model.graph->nodes()) {
     if (node->dialect() != Symbol(oneflow::kDialect)) continue;

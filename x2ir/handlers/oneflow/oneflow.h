@@ -38,7 +38,7 @@ class OneflowArgs : public NodeReader {
   // The element type of operand 0, or of another.
   DType type(size_t i = 0) const { return dtype(i); }
   Expr opt(size_t i) { return has(i) ? in(i) : Expr(nullptr); }
-  // The operands that the i-th name of the table stands for.
+  // The operands of the i-th name of the table.
   std::vector<Value*> Group(size_t i) const;
   // has_int_operand and int_operand, or the same of floats (or of bools), as a constant of that
   // type.

@@ -143,8 +143,8 @@ Value* MaxUnpool(OneflowArgs& a) {
   return spatial == 1 ? Squeeze(y, {before}) : y;
 }
 
-// The size that PyTorch's pools have where sizes are rounded up: no window begins behind the
-// operand.
+// Whether the size is that of PyTorch's pools where sizes are rounded up: no window begins after
+// the operand.
 bool RoundsUpAlike(const PlacedWindow& placed) {
   const Window& window = placed.window;
   for (size_t i = 0; i < window.rank(); ++i) {

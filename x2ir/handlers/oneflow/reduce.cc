@@ -180,7 +180,7 @@ absl::StatusOr<Value*> ToArgMin(OneflowWriter& w) {
   if (!IsFloating(w.dtype())) return CannotExpress("the least of integers");
   return ToArgExtreme(w, false);
 }
-// Places along the last axis, and what stands there.
+// Indices along the last axis, and the elements at them.
 absl::StatusOr<Values> ToTopK(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());

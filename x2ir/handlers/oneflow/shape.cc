@@ -29,7 +29,7 @@ Value* FromFlatten(OneflowArgs& a) {
 Value* FromExpandDims(OneflowArgs& a) { return Unsqueeze(a.in(0), {a.Int("axis")}); }
 Value* FromSqueeze(OneflowArgs& a) { return Squeeze(a.in(0), a.Ints("axes")); }
 
-// Sizes of -1 stay; new ones stand before.
+// Sizes of -1 do not change; new axes come before the others.
 Value* FromExpand(OneflowArgs& a) {
   std::vector<int64_t> sizes = a.Ints("expand_shape");
   for (int64_t& size : sizes) size = size == -1 ? 1 : size;
@@ -251,7 +251,7 @@ absl::StatusOr<Value*> ToTranspose(OneflowWriter& w) {
   return w.Oneflow("transpose", {w.in(0)}, {{"perm", w.attrs().Ints("perm", backwards)}});
 }
 
-// Each axis behind one of its own, which is what repeats.
+// Each axis gets a new axis of size 1 before it, which is expanded to the number of repeats.
 absl::StatusOr<Value*> ToTile(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto repeats, w.KnownInts(1, "repeats"));
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));

@@ -1,4 +1,4 @@
-// ONNX: attention, and what stands around it.
+// ONNX: attention, and ops that are used with it.
 #include <memory>
 #include <utility>
 

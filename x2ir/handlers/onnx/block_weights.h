@@ -21,7 +21,7 @@ Tensor MiddleZeroPoints(int64_t rows, int64_t count, int64_t bits);
 // How many bytes a row of numbers takes.
 inline int64_t RowBytes(int64_t count, int64_t bits) { return (count * bits + 7) / 8; }
 
-// Unimplemented for a number of bits that nobody has.
+// Unimplemented for a number of bits that no runtime supports.
 absl::Status CheckBits(const char* attribute, int64_t bits);
 
 }  // namespace x2ir

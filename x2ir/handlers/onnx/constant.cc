@@ -50,7 +50,7 @@ absl::StatusOr<Values> FromConstant(Rewrite& r) {
 
 }  // namespace
 
-// Under identity, since no op of the IR stands for it.
+// Under identity, since no op of the IR corresponds to it.
 X2IR_ONNX(identity).Is("Constant", Since(1), Code{FromConstant, nullptr});
 
 }  // namespace x2ir

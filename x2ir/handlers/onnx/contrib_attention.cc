@@ -56,7 +56,7 @@ absl::StatusOr<Value*> CountsOfEnds(Builder& b, Value* mask, Value* queries, Val
 //   [batch, total], [batch, length, total]  1 where a key counts
 //   [batch, 1, most, most]                  the same for all places that a sequence may have
 //   [batch]                                 how many keys count
-//   [2 * batch]                             behind which key, and from which on, they count
+//   [2 * batch]                             the end and the start of the keys that count
 //   [3 * batch + 2]                         how many keys count, and then other sums of them
 absl::StatusOr<Value*> MaskAsBias(Rewrite& r, Value* mask, Value* queries, Value* total,
                                   float filter) {
@@ -88,7 +88,7 @@ Value* SumOrOne(Builder& b, Value* x, Value* y) {
   return b.Op("add", {x, y});
 }
 
-// Nobody may look at keys after itself. Queries stand where the past ends.
+// A query sees no key that is later than itself. The first query follows the past.
 Value* CausalBias(Builder& b, Value* queries, Value* past, Value* total) {
   Value* places = Count(b, LengthAt(b, queries, 1));
   if (past) places = b.Op("add", {places, LengthAt(b, past, 2)});
@@ -292,7 +292,7 @@ absl::StatusOr<Values> FromMultiHeadAttention(Rewrite& r) {
   return Attend(r, call);
 }
 
-// One word a sequence. In a shared buffer it takes the place behind those that are there.
+// One word a sequence. In a shared buffer it is written after the words that are there.
 absl::StatusOr<Values> FromDecoderMaskedMultiHeadAttention(Rewrite& r) {
   enum {
     kQ,

@@ -67,7 +67,7 @@ struct Blocks {
   int64_t count() const { return (k + size - 1) / size; }
 };
 
-// The group of each number along k, where it is not the block that it stands in.
+// The group of each number along k, where the groups are not the blocks in order.
 absl::StatusOr<Value*> Groups(Rewrite& r, const Blocks& w) {
   if (!r.has(NBits::kGroups)) return nullptr;
   const Tensor* constant = r.in(NBits::kGroups)->fixed_constant();

@@ -40,7 +40,7 @@ class FusionSite {
   void Take(Node* node, Value* value);
   // Names what the builder made.
   void Name(Builder& b, std::string_view hint);
-  // Erases a node that nobody uses any more, with what was made for it alone.
+  // Erases a node whose results have no uses, with the nodes that were made for it alone.
   void Drop(Node* node);
 
  private:

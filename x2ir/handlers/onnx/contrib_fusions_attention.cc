@@ -1,5 +1,5 @@
 // Attention as ONNX Runtime's own ops (contrib_fusions.h): MultiHeadAttention, and
-// GroupQueryAttention, which is causal, whose heads may share keys, and which puts new keys behind
+// GroupQueryAttention, which is causal, whose heads may share keys, and which appends new keys to
 // those of a cache. The kernels want queries, keys and values as [batch, length, width].
 #include <algorithm>
 #include <limits>
@@ -179,8 +179,8 @@ Expr OpenRows(const Expr& mask, const Target& target) {
 
 // --- The past ------------------------------------------------------------------------------------
 
-// Keys or values behind those of a cache: concat(past, now) along the length, of which attention is
-// the only user but the graph's outputs.
+// Keys or values appended to a cache: concat(past, now) along the length. Its only uses are the
+// attention and the graph's outputs.
 struct Grown {
   Value *past, *now, *all;
 };
@@ -381,7 +381,7 @@ class AttentionFusion {
     DropUnused(&node_);
   }
 
-  // The node, and what nobody needs without it. Erased nodes stay there while the graph is walked.
+  // Erases the node and the nodes that only it uses. Erased nodes stay there during the walk.
   void DropUnused(Node* node) {
     const std::vector<Value*> operands = node->inputs();
     for (const Value* output : node->outputs()) {

@@ -1,6 +1,6 @@
 // ONNX Runtime's own domain: attention over a cache of keys and values that grows from call to
-// call (GroupQueryAttention). A sequence's keys stand at the start of its row of the cache, however
-// long the others are; what lies behind them counts for nothing, and is zero in what is given back,
+// call (GroupQueryAttention). A sequence's keys are at the start of its row of the cache, whatever
+// the length of the others; the elements after them are not read, and are zero in the results,
 // as in the kernel where the buffers are not shared. SparseAttention is the same but for a layout
 // of blocks that queries see, and its buffers are always shared. All of it is only read.
 #include <limits>
@@ -19,7 +19,7 @@ namespace {
 
 // --- The cache -----------------------------------------------------------------------------------
 
-// Where the words of this call stand.
+// Where the words of this call are in the sequences.
 struct Steps {
   Size batch, length;  // of the call's words
   Size room;           // how many keys the cache holds after it
@@ -27,7 +27,7 @@ struct Steps {
 };
 
 // The keys (or values) of earlier calls and the new ones, [batch, heads, length, size] each:
-// [batch, heads, room, size]. Behind the new ones the last one is repeated.
+// [batch, heads, room, size]. After the new ones the last one is repeated.
 Expr Grown(const Expr& past, const Expr& now, const Steps& steps) {
   Builder& b = now.builder();
   const Expr place = Iota(Scalar(b, steps.room));  // [room]
@@ -41,7 +41,7 @@ Expr Grown(const Expr& past, const Expr& now, const Steps& steps) {
   return GatherElements(all, Expand(Unsqueeze(from, {1, 3}), sizes), 2);
 }
 
-// With zeros behind the new ones.
+// With zeros after the new ones.
 Expr Present(const Expr& grown, const Steps& steps) {
   Builder& b = grown.builder();
   const Expr end = steps.before + Scalar(b, steps.length);
@@ -127,7 +127,7 @@ struct Heads {
   Expr q, k, v;
 };
 
-// They may stand in one operand.
+// Queries, keys and values may be one operand.
 absl::StatusOr<Heads> HeadsOf(Rewrite& r) {
   Builder& b = r.b;
   const int64_t heads = r.attrs().Int("num_heads"), shared = r.attrs().Int("kv_num_heads");
@@ -337,7 +337,7 @@ absl::StatusOr<Values> FromSparseAttention(Rewrite& r) {
     attrs.Set("scale", static_cast<float>(scale));
   }
   const Expr y = Transpose(of.q.Op("attention", {k, v, mask}, attrs), {0, 2, 1, 3});
-  // What lies behind the new keys stays in the buffer.
+  // The elements after the new keys stay in the buffer.
   const Expr end = steps.before + length;
   const Expr kept = Unsqueeze(keys >= end, {1, 3});
   return Values{y.Op("reshape", {b.Ints({0, 0, -1})}), Where(kept, past_key, k),

@@ -1,6 +1,6 @@
 // ONNX Runtime's own domain: attention over sequences without their padding. token_offset,
-// [batch, length], says where the rows of the packed form stand in the padded one, and then which
-// places are padding. Rows are put there, and taken from there in the end. All of it is only read.
+// [batch, length], gives the rows of the padded form that the packed one has, and then those that
+// are padding. Rows are put there, and taken from there in the end. All of it is only read.
 #include <limits>
 #include <utility>
 #include <vector>
@@ -36,7 +36,7 @@ Expr Packed(const Expr& x, const Expr& offsets, const Expr& like) {
   return Gather(FlattenFront(x, 2), places, 0);
 }
 
-// The scores' bias, minus infinity for keys that are padding: those behind a sequence's end.
+// The scores' bias, minus infinity for keys that are padding: those after a sequence's end.
 // `ends`, [batch + 1], counts the rows of all sequences before each.
 Value* BiasOfPadding(const Expr& ends, const Expr& offsets, Value* bias, DType type) {
   Builder& b = offsets.builder();
@@ -98,7 +98,7 @@ absl::StatusOr<Values> FromRestorePadding(Rewrite& r) {
   return Values{Padded({r.b, r.in(kX)}, {r.b, r.in(kOffsets)})};
 }
 
-// Padding stands at the end of each sequence.
+// Padding is at the end of each sequence.
 absl::StatusOr<Values> FromRemovePadding(Rewrite& r) {
   enum { kX, kCounts };
   X2IR_RETURN_IF_ERROR(CheckRank(r, kX, "input", 3));

@@ -1,5 +1,5 @@
 // ONNX Runtime's own domain: quantization, and ops on quantized tensors that ONNX Runtime computes
-// as the op on what they stand for. All of it is only read. The kernels of QLinearAdd, QLinearMul,
+// as the op on dequantized floats. All of it is only read. The kernels of QLinearAdd, QLinearMul,
 // QLinearSoftmax, QGemm and the pools multiply by quotients of scales, and round some numbers to
 // the other side: there one step of difference is theirs.
 #include <utility>

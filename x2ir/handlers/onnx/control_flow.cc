@@ -172,7 +172,7 @@ Lens ScanNumbers(std::string name, bool of_outputs, bool axes) {
 absl::StatusOr<Values> FromScan8(Rewrite& r) {
   const Node& node = r.node;
   if (r.has(0)) {
-    return Unimplemented("sequence_lens: what is behind the end of a sequence is not specified");
+    return Unimplemented("sequence_lens: values after the end of a sequence are not specified");
   }
   X2IR_ASSIGN_OR_RETURN(const Counts counts, CountsOf(node, 1));
   const auto [states, scans, outputs] = counts;

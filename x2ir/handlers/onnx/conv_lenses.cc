@@ -135,7 +135,7 @@ class NotBehindZerosLens : public LensImpl {
         (value && value->get<float>() && *value->get<float>() != 0)) {
       return absl::OkStatus();
     }
-    return CannotExpress("right behind a Pad, which ONNX Runtime puts into the pool");
+    return CannotExpress("directly after a Pad, which ONNX Runtime puts into the pool");
   }
 };
 

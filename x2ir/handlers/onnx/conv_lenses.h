@@ -19,8 +19,8 @@ Lens ChannelsFirst();
 Lens DilatedSameAsPads();
 // Of pools: the same, and pads must be less than the kernel.
 Lens PoolPads();
-// Of MaxPool: not right behind a Pad of zeros, which ONNX Runtime makes the pool's own padding:
-// that is less than all else, which zeros are not.
+// Of MaxPool: its operand is not a Pad of zeros, which ONNX Runtime merges into the pool's own
+// padding: that is less than all numbers, and zeros are not.
 Lens NotBehindZeros();
 // Of AveragePool: padding that is counted is not written where ONNX Runtime counts it wrong. Before
 // opset 19 that is a window which ceil_mode lets reach beyond the padding (ONNX did not say then

@@ -154,8 +154,8 @@ std::vector<std::string> CheckOutputs(const Node& node) {
 }
 
 // What the reader noted for the user.
-// Calls of PyTorch's operators stood in the default domain until they got one of their own
-// (aten.cc). Whether there are any.
+// Calls of PyTorch's operators were in the default domain until they got one of their own
+// (aten.cc). Returns whether there are any.
 bool MoveAten(Graph& graph, Symbol dialect) {
   static const auto& own = *new Symbol("org.pytorch.aten::ATen");
   bool found = false;

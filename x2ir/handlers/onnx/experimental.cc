@@ -69,8 +69,8 @@ absl::StatusOr<Values> FromImageScaler(Rewrite& r) {
   return Values{scaled + Expr(r.b, r.b.Constant(bias, "bias")).To(r.dtype(0))};
 }
 
-// The borders (left, top, right, bottom) are cut off, or, where there is a scale (height, width),
-// all but so much behind the first two.
+// Removes the borders (left, top, right, bottom). With a scale (height, width), the part of that
+// size after the left and top borders is kept.
 absl::StatusOr<Values> FromCrop(Rewrite& r) {
   X2IR_RETURN_IF_ERROR(IsImage(r));
   const std::vector<int64_t> border = r.attrs().Ints("border"), scale = r.attrs().Ints("scale", {});

@@ -34,7 +34,7 @@ absl::StatusOr<std::optional<int64_t>> TakeInt(Draft& draft, const char* name) {
 
 bool HasOneElement(const Shape& shape) { return shape.NumElements() == Dim(1); }
 
-// `value` with that many axes of size 1 behind its own.
+// `value` with that many axes of size 1 after its own.
 Value* WithAxesBehind(Builder& b, Value* value, int64_t rank, int64_t count) {
   if (count <= 0) return value;
   std::vector<int64_t> axes;

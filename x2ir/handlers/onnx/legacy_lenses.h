@@ -14,7 +14,7 @@ namespace X2IR_API x2ir {
 Lens InPlaceHint();
 
 // Operand 1 becomes one that broadcasts to operand 0 as today. With broadcast = 0 both are of one
-// shape. With 1, operand 1 has one element, or a shape that stands within that of operand 0:
+// shape. With 1, operand 1 has one element, or its shape is a part of that of operand 0:
 // starting at `axis`, or at its end where no axis is given.
 Lens AxisBroadcast();
 

@@ -28,7 +28,7 @@ class NoTraining : public LensImpl {
   std::vector<std::string> IrAttrs() const override { return {"training_mode"}; }
 };
 
-// In training the node has all its outputs, whoever uses them: runtimes and the checker ask for
+// In training the node has all its outputs, with or without uses: runtimes and the checker require
 // them.
 class StatisticsInTraining : public LensImpl {
  public:
@@ -85,7 +85,7 @@ absl::StatusOr<Values> FromOldBatchNormalization(Rewrite& r) {
       if (!r.node.output(i)->is_unused()) {
         return Unimplemented("output ", i, " has no meaning where is_test is 1");
       }
-      results[i] = r.in(i % 2 == 1 ? 3 : 4);  // nobody asks
+      results[i] = r.in(i % 2 == 1 ? 3 : 4);  // the output has no uses
     }
     return results;
   }

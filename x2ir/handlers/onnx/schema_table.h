@@ -30,7 +30,7 @@ struct SchemaRows {
 struct SchemaType {
   SchemaText name_;
   SchemaRows allowed_;
-  // Bit d stands for DType d: tensor(d), seq(tensor(d)), optional(tensor(d)) and
+  // Bit d means DType d: tensor(d), seq(tensor(d)), optional(tensor(d)) and
   // optional(seq(tensor(d))).
   uint32_t tensors, sequences, optionals, optional_sequences;
   bool maps;  // something with a map in it; allowed() says what

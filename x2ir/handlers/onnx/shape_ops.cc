@@ -36,7 +36,7 @@ class PermWrittenOut : public LensImpl {
 
 // --- Split ----------------------------------------------------------------------------------
 
-// Before opset 18 parts of sizes that nobody gives are equal. `num_outputs` rounds up: the same
+// Before opset 18 parts without given sizes are equal. `num_outputs` rounds up: the same
 // where the number of outputs divides the size.
 class EqualParts : public LensImpl {
  public:
@@ -100,7 +100,7 @@ absl::StatusOr<Values> ToSplit18(Rewrite& r) {
       attrs.Set("num_outputs", count);
     }
   }
-  // All of them: parts that nobody wants still have their place.
+  // All outputs: parts without uses are parts of the operand too.
   return r.b.Node(r.dialect, "Split", std::move(operands), std::move(attrs),
                   std::vector<bool>(r.num_outputs(), true));
 }
@@ -124,8 +124,8 @@ class StepsOfOne : public LensImpl {
   }
 };
 
-// Backwards ONNX Runtime takes the largest integer, which stands for the end, for the beginning;
-// ONNX's text does so for the smallest one.
+// With negative steps ONNX Runtime reads the largest integer, which means the end, as the
+// beginning; ONNX's text says that of the smallest integer.
 class EndsBackwards : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
@@ -204,7 +204,7 @@ absl::StatusOr<Values> FromTile1(Rewrite& r) {
   return Values{r.b.Op("tile", {r.in(0), r.b.Ints(repeats, "repeats")})};
 }
 
-// Sizes as an attribute or as an operand. What axis it is when nobody says was not said.
+// Sizes as an attribute or as an operand. The default of `axis` is not specified.
 absl::StatusOr<Values> FromSplit1(Rewrite& r) {
   const Attribute* axis = r.attrs().Find("axis");
   if (!axis) return Unimplemented("Split without axis, which opset 1 does not define");

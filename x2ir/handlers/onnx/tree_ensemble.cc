@@ -13,7 +13,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// A list of floats, or from version 3 on a tensor of doubles with "_as_tensor" behind its name.
+// A list of floats, or from version 3 on a tensor of doubles whose name ends in "_as_tensor".
 // The IR has the one tensor.
 class FloatsOrTensor : public LensImpl {
  public:
@@ -60,7 +60,7 @@ class FloatsOrTensor : public LensImpl {
     return absl::OkStatus();
   }
 
-  // The versions before the third have no tensors, which nobody is told of here.
+  // The versions before the third have no tensors; these lists do not depend on the version.
   Strings IrAttrs() const override { return {name_}; }
   Strings ForeignAttrs() const override { return {name_, tensor_}; }
 

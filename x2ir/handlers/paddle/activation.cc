@@ -88,7 +88,7 @@ Expr LeakyRelu(PaddleArgs& a) {
 // A slope between two bounds that is drawn in training is their mean.
 PaddleResults RandomizedRelu(PaddleArgs& a) {
   const double lower = a.Number("lower", 1.0 / 8), upper = a.Number("upper", 1.0 / 3);
-  a.Require(a.Bool("is_test", false), "slopes by chance");
+  a.Require(a.Bool("is_test", false), "random slopes");
   const auto slope = static_cast<float>((lower + upper) / 2);
   return {{"Out", {activation::LeakyRelu(a.X(), slope)}}};
 }

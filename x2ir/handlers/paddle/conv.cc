@@ -39,7 +39,7 @@ void TakePaddings(PaddleArgs& a, size_t spatial, Window* window) {
   window->pads.assign(2 * spatial, 0);
   if (algorithm != "EXPLICIT")
     return a.Require(algorithm == "VALID", StrCat("padding ", algorithm));
-  // Those of the batch and the channels stand in front, where there are as many.
+  // The first four numbers pad the batch and the channels, if all axes have a pair.
   if (given.size() == 2 * (spatial + 2)) {
     a.Require(std::all_of(given.begin(), given.begin() + 4, [](int64_t p) { return p == 0; }),
               "padding of channels");

@@ -13,7 +13,7 @@ Expr At(const Expr& x, const Expr& i, int64_t axis) { return Gather(x, i, axis);
 // null where all steps count. Of labels of the same score the first one is taken.
 struct BestPaths {
   Expr scores;  // [batch]
-  Expr labels;  // [batch, steps], 0 behind the end
+  Expr labels;  // [batch, steps], 0 after the end
 };
 BestPaths Viterbi(PaddleArgs& a, const Expr& scores, const Expr& moves, const Expr& start,
                   const Expr& stop, const Expr& lengths) {
@@ -22,8 +22,8 @@ BestPaths Viterbi(PaddleArgs& a, const Expr& scores, const Expr& moves, const Ex
   const Expr own = Unsqueeze(Iota(SizeOf(scores, 2)), {0});
   Expr first = At(scores, Int(a, 0), 1);
   if (start.value()) first = first + Unsqueeze(start, {0});
-  // Scores of the paths that end in each label, and whence each came. Behind the end of a sequence
-  // everything stays.
+  // Scores of the paths that end in each label, and the label before it. Steps after a sequence's
+  // end change nothing.
   const std::vector<Expr> forth =
       Rounds(before_last, {first}, [&](const Expr& i, const std::vector<Expr>& carried) {
         const Expr now = i + Int(a, 1);

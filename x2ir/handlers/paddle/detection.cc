@@ -351,7 +351,7 @@ PaddleResults MatrixNms(PaddleArgs& a) {
     if (c == background) continue;
     const auto [score, index] = TopOf(Gather(scores, a.b().Int(c), 1), k, 1);  // [images, k]
     const Expr picked = boxes.Op("gather_nd", {Unsqueeze(index, {2})}, {{"batch_dims", 1}});
-    // What is below the threshold is behind all that counts, so it makes nothing fall.
+    // Boxes below the threshold come after all boxes that count, so they reduce no score.
     const Expr rows = Iota(SizeOf(score, 1));
     const Expr before = Unsqueeze(rows, {0}) < Unsqueeze(rows, {1});
     // Row i, column j < i: how much i overlaps the better j.

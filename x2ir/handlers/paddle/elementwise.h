@@ -6,8 +6,8 @@
 
 namespace X2IR_API x2ir {
 
-// y with axes of size 1 behind its own, so that its first one is that axis of x; -1: the last axes
-// are beside each other.
+// y with axes of size 1 after its own, so that its first axis is axis `axis` of x; -1: the last
+// axes of both are aligned.
 Expr AlignedAt(PaddleArgs& a, const Expr& x, const Expr& y, int64_t axis);
 
 // Two operands of one type, aligned as the attribute `axis` says.

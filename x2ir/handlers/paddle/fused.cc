@@ -60,7 +60,7 @@ Expr SkipLayerNorm(PaddleArgs& a) {
   return Normalized(a, y, scale, bias, axis, a.Number("epsilon", 1e-5));
 }
 
-// Of a sum; what is quantized behind it has bounds of its own.
+// Of the sum x + bias + residual. The attributes quant_* describe a quantized result.
 PaddleResults BiasResidualLayerNorm(PaddleArgs& a) {
   Expr sum = a.X("x");
   const Expr bias = a.Opt("bias"), residual = a.Opt("residual");

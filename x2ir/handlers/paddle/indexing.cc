@@ -174,8 +174,8 @@ PaddleResults UniqueConsecutive(PaddleArgs& a) {
   return results;
 }
 
-// The axes of a part after some axes of its tensor are gone: where the new ones stand, each before
-// the axis of the tensor that it names.
+// The positions of new axes in a part from which the axes `gone` were removed: each new axis is
+// before the axis of the tensor that it names.
 std::vector<int64_t> PlacesOfNewAxes(const std::vector<int64_t>& added,
                                      const std::vector<int64_t>& gone, int64_t rank) {
   std::vector<int64_t> places;
@@ -257,7 +257,7 @@ PaddleResults ArgSort(PaddleArgs& a) {
   return {{"Out", {sorted.values}}, {"Indices", {sorted.indices}}};
 }
 
-// An element and where it stands, along an axis that may stay.
+// An element and its index along an axis, which may be kept.
 PaddleResults Picked(const Values& both) { return {{"Out", {both[0]}}, {"Indices", {both[1]}}}; }
 
 PaddleResults KthValue(PaddleArgs& a) {
@@ -307,7 +307,7 @@ Expr AsStrided(PaddleArgs& a) {
                  x.dtype());
 }
 
-// Windows of an axis, whose elements stand in a new last axis.
+// Windows of an axis; the elements of each are in a new last axis.
 Expr TensorUnfold(PaddleArgs& a) {
   const Expr x = a.X("input");
   return AsTorch(a, "aten::unfold.default",

@@ -14,8 +14,8 @@ namespace X2IR_API x2ir {
 struct PirName {
   std::string_view pir;      // "add", without its dialect
   std::string_view program;  // "elementwise_add"; empty: the same
-  // Parameters in PIR's order. Attributes that are operands there stand behind the tensors, under
-  // the name of the operand that they are in programs, or else of the attribute.
+  // Parameters in PIR's order. Attributes that are operands there follow the tensors, under
+  // the name of the operand in programs, or else under the name of the attribute.
   std::string_view operands, results;
   std::string_view attrs = "";  // those of another name: "keepdim=keep_dim"
 };

@@ -48,8 +48,8 @@ class PaddleArgs : public NodeReader {
   Expr Opt(std::string_view slot);   // null where it is left out
   std::vector<Value*> List(std::string_view slot);
   void Drop(std::initializer_list<std::string_view> slots);  // of no meaning for results
-  bool Wants(std::string_view slot) const;                   // whether somebody uses that result
-  size_t NumResults(std::string_view slot) const;            // also those that nobody uses
+  bool Wants(std::string_view slot) const;                   // whether the result has uses
+  size_t NumResults(std::string_view slot) const;            // also results without uses
   // The level of the LoD that a program declares of an operand; 0: it has none.
   int64_t Level(std::string_view slot) const;
   // The version of the operator that the program was written for; the newest where it says none.
@@ -64,14 +64,14 @@ class PaddleArgs : public NodeReader {
   DType Dtype(Symbol name, DType fallback);  // undefined counts as left out
 
   // --- Attributes that may be operands: one tensor, or one for each number -----------------------
-  // The names of the operands that stand for it; the attribute's own name always may.
+  // The names of the operands that may give it; the attribute's own name always may.
   using Slots = std::initializer_list<std::string_view>;
   // Numbers that may be computed, in order.
   std::vector<Size> Sizes(Symbol name, Slots slots, std::vector<int64_t> fallback = {});
   // The same, which must be known.
   std::vector<int64_t> KnownList(Symbol name, Slots slots, std::vector<int64_t> fallback = {});
   int64_t KnownNumber(Symbol name, Slots slots, int64_t fallback);
-  // A number as a tensor of rank 0 and that type; the attribute's where no operand stands for it.
+  // A number as a tensor of rank 0 and that type; the attribute's where no operand gives it.
   Expr Scalar(Symbol name, Slots slots, double fallback, DType type);
   bool HasOperandFor(Symbol name, Slots slots) const;
 
@@ -110,7 +110,7 @@ struct PaddleAttr {
   double fallback;
 };
 
-// Rows of an IR op: it is what the operator mostly is, for the tables.
+// Rows of an IR op, which tables name as the operator's main IR op.
 class PaddleSpec {
  public:
   explicit PaddleSpec(Symbol ir_op, SourcePlace place = SourcePlace::Here())

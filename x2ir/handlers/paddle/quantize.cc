@@ -1,4 +1,4 @@
-// Quantized networks: integers n that stand for n * scale / (2^(bits - 1) - 1), scale being the
+// Quantized networks: an integer n represents n * scale / (2^(bits - 1) - 1), where scale is the
 // greatest number that occurs.
 #include "x2ir/builder/quantized.h"
 #include "x2ir/handlers/paddle/paddle.h"
@@ -65,7 +65,7 @@ PaddleResults QuantizeLinear(PaddleArgs& a) {
   if (a.Bool("only_observer", false)) return {{"Y", {x.Op("identity")}}};
   if (most == 127 && low == -128 && high == 127 && rounding == 0 && x.dtype() == DType::kFloat32) {
     const QuantizationParams steps = StepsOf(a, x, scale, most, axis);
-    // Floats that are integers, in programs; what dequantizes them looks behind the cast.
+    // Programs have floats with integer values; the row that dequantizes reads the cast's operand.
     return {{"Y", {Quantized(x, steps, {DType::kInt8, -128, 127}).To(x.dtype())}}};
   }
   const Expr s = Beside(a, x, scale, axis).To(x.dtype());
@@ -106,7 +106,7 @@ Expr GreatestOf(PaddleArgs& a, const Expr& x, std::optional<int64_t> axis) {
   return axis ? most : Reshape(most, {1});
 }
 
-// What the operator finds, or is given, as the greatest number; integers or what they stand for.
+// The greatest number is computed or an operand; the result is integers or the dequantized floats.
 auto FakeQuantize(bool by_channel, bool finds, bool dequantizes) {
   return [=](PaddleArgs& a) -> PaddleResults {
     const Expr x = a.X();
@@ -130,7 +130,7 @@ Expr DequantizeMaxAbs(PaddleArgs& a) {
   const double most = a.Number("max_range", 127);
   return x.To(scale.dtype()) * (Reshape(scale, {}) / most);
 }
-// By scales of channels, and one of all behind them.
+// With one scale for each channel; a second operand, if present, is one scale for all.
 Expr DequantizeChannels(PaddleArgs& a) {
   const Expr x = a.X();
   const std::vector<Value*> scales = a.List("Scales");

@@ -37,7 +37,7 @@ auto Reduction(const char* op) {
   };
 }
 
-// Of bools and int32 it is an int64, where nothing else is said.
+// Sums and products of bools and int32 are int64, unless an attribute gives the type.
 auto Total(const char* op) {
   return [op](PaddleArgs& a) {
     const Expr x = a.X();

@@ -42,7 +42,7 @@ PaddleResults RoiPool(PaddleArgs& a) {
                  {{"pooled_shape", Attribute::Ints{height, width}},
                   {"spatial_scale", static_cast<float>(a.Number("spatial_scale", 1))}})}}};
 }
-// As R-FCN, whose regions end behind their last pixel.
+// As R-FCN, where a region ends after its last pixel.
 Expr PsRoiPool(PaddleArgs& a) {
   const Expr x = a.X(), rois = a.X("ROIs");
   const int64_t height = a.Int("pooled_height", 1), width = a.Int("pooled_width", 1);
@@ -93,7 +93,7 @@ PaddleResults DistributeProposals(PaddleArgs& a) {
     order.push_back(kept(places));
     if (numbers.value()) counts.push_back(CountByImage(kept(image), images));
   }
-  // Where each stands in the list of all: the places in order, turned round.
+  // The index of each region in the concatenated lists: the inverse of their order.
   const Expr all = Concat(a, order, 0);
   const Expr restore = ScatterElements(places, 0, all, places, "none");
   PaddleResults results = {{"MultiFpnRois", lists},

@@ -12,7 +12,7 @@ namespace x2ir {
 namespace {
 
 // Weights of all layers and directions, then biases: [weight_ih, weight_hh] for each of them.
-// PyTorch has the biases of a direction behind its weights. Gates of both are in cuDNN's order.
+// In PyTorch the biases of a direction follow its weights. Gates of both are in cuDNN's order.
 PaddleResults Recurrent(PaddleArgs& a) {
   const Expr x = a.X("Input");
   const std::vector<Value*> states = a.List("PreState"), weights = a.List("WeightList");
@@ -57,7 +57,7 @@ PaddleResults Recurrent(PaddleArgs& a) {
                                std::vector<DType>(1 + states.size(), x.dtype()));
     return {{"Out", {out[0]}}, {"State", {out.begin() + 1, out.end()}}};
   }
-  // Steps behind a sequence's end are zeros in the result and leave the states as they were, as in
+  // Steps after a sequence's end are zeros in the result and do not change the states, as in
   // the ops of IR: each cell is one, the backward one over reversed sequences.
   lengths = lengths.To(DType::kInt32);
   Expr input = x;
@@ -121,7 +121,7 @@ std::vector<Expr> OverRows(const Expr& x, const std::vector<Expr>& first, bool b
 }
 
 // The weights of the state: update and reset beside each other, then those of the candidate, one
-// matrix behind the other in memory.
+// matrix after the other in memory.
 struct GruWeights {
   Expr gates, candidate;
   Size width;

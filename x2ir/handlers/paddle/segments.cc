@@ -98,7 +98,7 @@ PaddleResults MedianOf(PaddleArgs& a, bool ignores_nan) {
   for (const int64_t axis : axes) joined.push_back(SizeAt(x, axis));
   sizes.push_back(Product(a, joined));
   const Expr rows = rank == 0 ? Flat(x) : ReshapeTo(Transpose(x, perm), sizes);
-  // Runtimes have no place for NaN in an order: the greatest number stands for it.
+  // Runtimes do not define where NaN is in a sorted list: the greatest number replaces it.
   const Expr nan = IsNan(rows), holes = nan.To(DType::kInt64);
   const Expr sorted = Sort(Where(nan, Extreme(a, x.dtype(), true), rows), -1, false).values;
   const Expr count = SizeOf(rows, -1) - Sum(holes, -1, true);
@@ -133,7 +133,7 @@ Expr Frame(PaddleArgs& a) {
   return Gather(x, places, along);
 }
 
-// The sum of frames, each `hop_length` behind the one before: what Frame takes apart.
+// The sum of frames, each `hop_length` after the one before: the inverse of Frame.
 Expr OverlapAdd(PaddleArgs& a) {
   Expr x = a.X();
   const int64_t step = a.Int("hop_length", 1), axis = a.Int("axis", -1);

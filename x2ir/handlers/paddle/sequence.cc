@@ -97,7 +97,7 @@ Expr SequenceConvRelu(PaddleArgs& a) {
 
 Expr SequenceReverse(PaddleArgs& a) { return RowsReversed(Sequence(a)); }
 
-// The sequence as the only one of a batch, with rows of PadValue behind it; and its length.
+// The sequence as the only one of a batch, padded with rows of PadValue; and its length.
 PaddleResults SequencePad(PaddleArgs& a) {
   const Expr x = Sequence(a), pad = a.X("PadValue");
   const int64_t length = a.Int("padded_length", -1);
@@ -143,7 +143,7 @@ Expr SequenceReshape(PaddleArgs& a) {
   return ReshapeTo(x, {Size(-1), Size(width)});
 }
 
-// Every row with those behind it; behind the end is pad_value.
+// Every row with the rows that follow it; after the end the value is pad_value.
 Expr SequenceEnumerate(PaddleArgs& a) {
   const Expr x = Reshape(Sequence(a), std::vector<int64_t>{-1, 1});
   const int64_t count = a.Int("win_size", 2), pad = a.Int("pad_value", 0);
@@ -221,8 +221,8 @@ Expr ImageToSequence(PaddleArgs& a) {
 
 // --- Labels out of classes -----------------------------------------------------------------------
 
-// Repetitions and blanks go; the others stand in front, and behind them padding_value. A sequence
-// of LoD has no padding: of nothing it has one -1.
+// Removes repetitions and blanks. The labels that are kept come first, then padding_value. A
+// sequence of LoD has no padding: an empty result is one -1.
 PaddleResults CtcAlign(PaddleArgs& a) {
   const Expr input = a.X("Input"), lengths = a.Opt("InputLength");
   const int64_t blank = a.Int("blank", 0), padding = a.Int("padding_value", 0);
@@ -242,7 +242,7 @@ PaddleResults CtcAlign(PaddleArgs& a) {
   if (!padded) {
     const Expr labels = Flat(x).Op("compress", {Flat(kept)}, {{"axis", 0}});
     const Expr column = Unsqueeze(labels, {1});
-    // None: -1, put behind them and cut off where there is one.
+    // An empty result is one -1: it is appended, and cut off if there is a label.
     const Expr more = Concat(a, {column, NumbersAs(a, x.dtype(), {1, 1}, {-1})}, 0);
     return {{"Output", {Slice(more, 0, 0, Size(Max(SizeOf(labels, 0), Int(a, 1))))}}};
   }
@@ -269,11 +269,11 @@ Expr Position(PaddleArgs& a, std::string_view slot) {
              : i.Op("reshape", {a.b().Ints({})}, {{"allowzero", 1}});
 }
 
-// Behind the last one, or in the place of one that is there.
+// The element is appended, or replaces the one at that index.
 Expr WriteToArray(PaddleArgs& a) {
   const Expr x = a.X(), array = a.X("Array"), i = Position(a, "I");
   const Expr length = array.Op("sequence_length");
-  // Elements of a place that is not there yet end up behind the others: programs count up.
+  // An element at an index past the end is appended: programs count up.
   const Node* empty = array.value()->producer();
   if (empty && empty->Is("sequence_empty")) return a.Op("sequence_construct", {x});
   const auto branch = [&](bool replaces) {

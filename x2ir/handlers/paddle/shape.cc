@@ -75,7 +75,7 @@ Expr FlattenRange(PaddleArgs& a) {
   const int64_t from = a.Axis(start, x), to = a.Axis(stop, x);
   if (from > to) a.Fail(Invalid("the axes ", from, " to ", to));
   if (from == to) return x.Op("identity");
-  // Axes before stay as they are, so that only one size has to be known of those behind.
+  // The axes before do not change, so only one size of the axes that follow must be known.
   std::vector<Size> sizes = AllSizes(x);
   std::vector<Size> result;
   for (int64_t i = 0; i < from; ++i) result.emplace_back(sizes[static_cast<size_t>(i)]);

@@ -21,8 +21,8 @@ Expr Matrix(TfArgs& a, int64_t rows, const std::vector<double>& elements) {
 }
 Expr Times(const Expr& x, const Expr& matrix) { return x.Op("matmul", {matrix}); }
 
-// [samples, channels] to [channels, frames, frequencies]: frames as long as the window, with zeros
-// behind up to a power of two.
+// [samples, channels] to [channels, frames, frequencies]: frames as long as the window, padded with
+// zeros to a power of two.
 absl::StatusOr<Value*> AudioSpectrogram(TfArgs& a) {
   const int64_t size = a.Int("window_size", 0), stride = a.Int("stride", 0);
   const bool squared = a.Bool("magnitude_squared", false);

@@ -122,8 +122,8 @@ Value* PopulationCount(TfArgs& a) {
   return a.Cast(Reduce({a, lowest}, "reduce_sum", {-1}), DType::kUInt8);
 }
 
-// The next number of the type from x towards y. Numbers of one sign stand in the order of their
-// bits.
+// The next number of the type from x towards y. The bits of numbers of one sign are in the order of
+// the numbers.
 absl::StatusOr<Value*> NextAfter(TfArgs& a) {
   Value* x = a.in(0);
   Value* y = a.in(1);

@@ -58,7 +58,7 @@ Values Parts(TfArgs& a, Value* x, Value* sizes, int64_t axis, int64_t count) {
   return a.b().Ops("split", std::move(operands), {{"axis", axis}}, static_cast<size_t>(count));
 }
 
-// Outputs that nobody looks at are made too, so their number must be a sane one.
+// Outputs without uses are made too, so their number is limited.
 constexpr int64_t kMaxParts = 1 << 16;
 
 absl::StatusOr<int64_t> Count(TfArgs& a, Symbol attr) {
@@ -235,7 +235,7 @@ absl::StatusOr<Values> ToTfSplit(TfWriter& w) {
                  {{"num_split", static_cast<int64_t>(wanted.size())}}, wanted);
 }
 
-// A row an axis: what is before it, and behind it.
+// A row for each axis: the padding before it and after it.
 absl::StatusOr<Value*> ToTfPad(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));

@@ -146,8 +146,8 @@ absl::StatusOr<Values> While(TfArgs& a) {
     for (const size_t i : changes) some.push_back(all[i]);
     return some;
   };
-  // A condition is copied, to stand before the loop too; one that has graphs in it is not, since
-  // there may be as many in each other as one likes. Then a first round may do nothing.
+  // The condition is copied before the loop. One that contains graphs is not copied, since they
+  // may be nested to any depth. Then the first round may do nothing.
   const bool once = cond->TotalNodes() != cond->num_nodes();
   Value* next = nullptr;
   if (once) {

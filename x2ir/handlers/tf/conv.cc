@@ -97,8 +97,8 @@ absl::Status Complete(int64_t in, int64_t out, size_t i, Window* w) {
   return absl::OkStatus();
 }
 
-// Sizes of an operand and its result of one axis. Where they vary together, by a fixed number of
-// elements beside the strides, paddings are the same for all: others of that kind stand for them.
+// Sizes of an operand and its result along one axis. If both vary together, by the stride and a
+// fixed number of elements, the paddings do not depend on the size: any such size is used here.
 struct SizesOfAxis {
   int64_t in, out;
 };

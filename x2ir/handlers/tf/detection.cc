@@ -13,7 +13,7 @@ namespace {
 
 // Operands: boxes [batch, n, 1 or classes, 4], scores [batch, n, classes], the most of a class, the
 // most at all, the thresholds of overlap and of scores. Gives boxes, scores and classes, best first
-// with zeros behind, and how many there are.
+// and then zeros, and how many there are.
 absl::StatusOr<Values> CombinedNonMaxSuppression(TfArgs& a) {
   const bool pads = a.Bool("pad_per_class", false), clips = a.Bool("clip_boxes", true);
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
@@ -42,7 +42,7 @@ absl::StatusOr<Values> CombinedNonMaxSuppression(TfArgs& a) {
   const Expr found =
       SelectBoxes({{a, boxes}, {a, table}, vector(per_class), threshold(4), threshold(5)});
 
-  // The scores of those that were found, where they stand in the table; the others drop out.
+  // The scores of the boxes that were found, at their indices in the table; else minus infinity.
   const auto column = [&](int64_t i) { return Gather(found, a.b().Int(i), 1); };
   const Expr places = (column(0) * each + column(1)) * count + column(2);
   constexpr double kOut = -std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
-// TensorFlow: bands and diagonals of matrices. Where every element of a result stands among those
-// of the operands, is known when the sizes are: a table of places, and one gather.
+// TensorFlow: bands and diagonals of matrices. If the sizes are known, so is the operand's element
+// for every element of a result: a table of indices, and one gather.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMaxPlaces = int64_t{1} << 24;
 
 // Diagonals low .. high of matrices [rows, columns] as rows [diagonals, length], of which the first
-// is diagonal `high`. Shorter ones stand at either end of their row.
+// is diagonal `high`. Shorter ones are at either end of their row.
 struct Band {
   int64_t low = 0, high = 0, rows = 0, columns = 0;
   bool upper_left = true, lower_left = true;
@@ -31,7 +31,7 @@ struct Band {
     const bool left = (d >= 0 && upper_left) || (d <= 0 && lower_left);
     return left ? 0 : length() - LengthOf(d);
   }
-  // Where element (row, column) of the matrix stands among those of the diagonals; -1: nowhere.
+  // The index of element (row, column) of the matrix among those of the diagonals; -1: none.
   int64_t PlaceOf(int64_t row, int64_t column) const {
     const int64_t d = column - row;
     if (d < low || d > high) return -1;

@@ -1,6 +1,6 @@
 // TensorFlow: files of pictures. ONNX decodes bytes, TensorFlow a text that holds them, which
-// nothing in ONNX takes apart: so only a file that the graph itself holds is decoded; else the
-// graph is to begin behind it.
+// no op of ONNX takes apart: so only a file that is a constant of the graph is decoded; else the
+// graph must begin after it.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 absl::Status CutBehind(TfArgs& a, std::string_view why, std::string_view dtype) {
   const std::string& name = a.node().output(0)->name();
   return Unimplemented(
-      why, "; decode pictures before they are given to the model, and convert what comes behind: ",
+      why, "; decode pictures before they are given to the model, and convert what follows: ",
       OptionText("inputs"), " ", name, " ", OptionText("shapes"), " ", name, ":h,w,3 ",
       OptionText("dtypes"), " ", name, ":", dtype);
 }

@@ -82,7 +82,7 @@ Value* TfLists::Set(Value* list, Value* index, Value* item, bool grows) {
     return a_.Op("scatter_nd",
                  {list, ReshapeTo({a_, at}, Ints(a_, {1, 1})), a_.Op("unsqueeze", {item, first})});
   }
-  // The old element is behind the new one.
+  // The old element is then the one after the new one.
   const auto replaced = [&](Builder& b) {
     Value* behind = b.Op("add", {at, b.Int(1)});
     return b.Op("sequence_erase", {b.Op("sequence_insert", {list, item, at}), behind});

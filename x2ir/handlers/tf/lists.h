@@ -33,7 +33,7 @@ class TfLists {
   // The same as a list of that many elements, or as many as the indices need (null).
   Value* ScatterNew(Value* size, Value* indices, Value* value);
   // Elements one after another along their first axis, and how many rows each has (null where
-  // nobody wants that).
+  // that is not needed).
   Values Concat(Value* list, bool lengths);
   // Pieces of that many rows.
   Value* Split(Value* value, Value* lengths);

@@ -1,4 +1,4 @@
-// TensorFlow: integers that stand for floats of a range. They come with the range's ends, float32;
+// TensorFlow: integers that represent floats of a range. They come with the range's ends, float32;
 // each step below is in the element type that TensorFlow computes it in, since results are rounded.
 #include "x2ir/handlers/tf/quantize.h"
 
@@ -29,7 +29,7 @@ QuantizedRange RangeAt(TfArgs& a, size_t least, size_t greatest) {
 QuantizedLimits LimitsOf(TfArgs& a, DType t) {
   const bool is_signed = IsSignedInt(t);
   if (!IsInteger(t) || BitWidth(t) < 8 || BitWidth(t) > 32 || t == DType::kUInt32) {
-    a.b().Fail(Invalid("integers of ", Name(t), " stand for no floats"));
+    a.b().Fail(Invalid("integers of ", Name(t), " represent no floats"));
     return {0, 255};
   }
   const auto count = static_cast<double>(int64_t{1} << BitWidth(t));
@@ -124,7 +124,7 @@ absl::StatusOr<QuantizedRange> TakeRange(TfArgs& a, int64_t axis) {
   };
   return QuantizedRange{ends(1), ends(2)};
 }
-// As it stands beside operand 0.
+// With axes of size 1 so that it broadcasts with operand 0 along `axis`.
 absl::StatusOr<Expr> Beside(TfArgs& a, int64_t axis, const Expr& x) {
   if (axis < 0) return x;
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
@@ -248,7 +248,7 @@ Expr ShiftedBits(const Expr& x, int bits) {
   return (x - Mod(x, by)) / by;
 }
 
-// From int32 to uint8 TensorFlow computes with 16 bits behind the point.
+// From int32 to uint8 TensorFlow computes in fixed point, with a fraction of 16 bits.
 Expr RequantizedToBytes(const Expr& q, const QuantizedRange& from, const QuantizedRange& to) {
   constexpr double kOne = 65536;
   const auto ints = [](const Expr& x) { return x.To(DType::kInt64); };

@@ -1,4 +1,4 @@
-// Integers that stand for the floats of a range.
+// Integers that represent the floats of a range.
 #ifndef X2IR_HANDLERS_TF_QUANTIZE_H_
 #define X2IR_HANDLERS_TF_QUANTIZE_H_
 
@@ -26,7 +26,7 @@ QuantizedLimits LimitsOf(TfArgs& a, DType t);
 Expr QuantizedMinFirst(const Expr& x, const QuantizedRange& range, const QuantizedLimits& limits,
                        DType t);
 Expr DequantizedMinFirst(const Expr& q, const QuantizedRange& range, const QuantizedLimits& limits);
-// What stands for `number`, as a float64 that may be beyond the limits.
+// The integer for `number`, as a float64 that may be beyond the limits.
 Expr QuantizedNumber(double number, const QuantizedRange& range, const QuantizedLimits& limits);
 
 }  // namespace x2ir

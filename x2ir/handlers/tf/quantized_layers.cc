@@ -1,4 +1,4 @@
-// TensorFlow: layers on integers that stand for floats of a range, which goes beside them.
+// TensorFlow: layers on integers that represent floats of a range, whose ends are operands too.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -75,7 +75,7 @@ absl::StatusOr<Values> QuantizedConcat(TfArgs& a) {
 
 // --- Sums of products: int32 ----------------------------------------------------------------
 
-// Products count from what stands for 0.
+// Subtracts the integer that represents 0.
 Value* FromZero(TfArgs& a, size_t i, const QuantizedRange& range) {
   const Expr q(a.b(), a.in(i));
   const Expr zero = QuantizedNumber(0, range, LimitsOf(a, q.dtype()));

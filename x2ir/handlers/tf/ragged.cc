@@ -1,4 +1,4 @@
-// TensorFlow: ragged tensors, rows of different lengths one behind the other, as plain ones.
+// TensorFlow: ragged tensors, rows of different lengths one after the other, as plain ones.
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +48,7 @@ Value* Padded(TfArgs& a, Value* values, const Rows& rows, int64_t width, Value* 
     Value* lengths = a.Op("concat", {a.b().Ints({0}), rows.lengths}, {{"axis", 0}});
     most = Reduce({a, lengths}, "reduce_max", {0});
   }
-  // What fills up lies behind all values.
+  // The row that fills up is appended to the values.
   Value* one =
       a.Op("expand", {otherwise, Concat(a, {a.b().Ints({1}), ShapeOf({a, values}, 1)}, 0)});
   Value* all = a.Op("concat", {values, one}, {{"axis", 0}});

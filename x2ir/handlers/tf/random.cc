@@ -74,11 +74,11 @@ absl::StatusOr<Seed> OfOperands(TfArgs& a, size_t first, size_t count) {
   return Seed(std::move(numbers));
 }
 
-// Where a draw's shape and seed stand: stateful ops have the seed in attributes, stateless ones as
+// The operands of a draw: stateful ops have the seed in attributes, stateless ones as
 // operand 1, their second versions as a key, a counter and the generator's number.
 enum class DrawKind { kStateful, kStateless, kStateless2 };
 
-constexpr size_t After(DrawKind kind) {  // the first operand behind them
+constexpr size_t After(DrawKind kind) {  // the first operand after them
   return kind == DrawKind::kStateful ? 1 : kind == DrawKind::kStateless ? 2 : 4;
 }
 

@@ -78,7 +78,7 @@ Taps CubicTaps(const Resize& r, const ResizeAxis& a) {
   return taps;
 }
 
-// The mean of the piece of the axis that a result stands for.
+// The mean of the part of the axis that an element of the result covers.
 Taps AreaTaps(const Resize& r, const ResizeAxis& a) {
   Taps taps;
   const float step = StepOf(r, a);

@@ -1,4 +1,4 @@
-// TensorFlow: updates at indices, of tensors and of variables that nobody else sees.
+// TensorFlow: updates at indices, of tensors and of variables without other users.
 #include <algorithm>
 #include <numeric>
 
@@ -82,8 +82,8 @@ Value* FromNothing(TfArgs& a) {
 
 // --- Variables ------------------------------------------------------------------------------
 
-// A node that changes a variable gives its new value, and is only that where nobody else sees the
-// variable: its operand has no other user, and the node runs once.
+// A node that changes a variable gives its new value. That is correct only if the change is visible
+// nowhere else: the variable has no other user, and the node runs once.
 void ExpectOwnVariable(TfArgs& a) {
   const Value* variable = a.in(0);
   a.Require(variable->uses().size() == 1 && !variable->is_graph_output(),
@@ -191,8 +191,8 @@ Value* FromGather(TfArgs& a) {
   return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", 0}});
 }
 
-// The axes after the batch that the operand has before `axis` go behind those of the indices, and
-// come back.
+// The axes of the operand between the batch and `axis` move after those of the indices, and
+// back in the end.
 absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t of_indices, a.Rank(1));

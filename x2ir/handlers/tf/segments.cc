@@ -13,7 +13,7 @@ enum class Kind { kSum, kMean, kSqrtN, kProd, kMax, kMin };
 
 struct Combined {
   const char* reduction;
-  double first;  // what it begins with
+  double first;  // the initial value
 };
 Combined HowTo(Kind kind) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -74,8 +74,8 @@ Value* Sparse(TfArgs& a) {
   return Segments(a, kKind, Gather(a.in(0), a.in(1), 0), a.in(2), count);
 }
 
-// The numbers stand for the first axes of the data. Segments without rows are what the reduction
-// begins with, which for extremes is the type's least or greatest finite number.
+// The numbers have the first axes of the data. Segments without rows are the initial value of
+// the reduction, which for extremes is the type's least or greatest finite number.
 template <Kind kKind>
 Value* Unsorted(TfArgs& a) {
   Value* data = a.in(0);

@@ -62,7 +62,7 @@ absl::StatusOr<Values> UniqueV2(TfArgs& a) {
   return UniqueAlong(a, axis[0]);
 }
 
-// The elements of x that y has not, and where they stand.
+// The elements of x that y does not have, and their indices.
 Values ListDiff(TfArgs& a) {
   const DType to = IndexType(a, "out_idx");
   Value* x = a.in(0);

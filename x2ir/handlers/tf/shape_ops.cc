@@ -97,8 +97,8 @@ absl::StatusOr<Value*> ConjugateTranspose(TfArgs& a) {
 Value* Tile(TfArgs& a) { return a.Op("tile", {a.in(0), a.AsInt64(a.in(1))}); }
 
 // A begin and an end for each axis become all begins, then all ends.
-// A row an axis: what is before it, and behind it. The IR has all that is before, then the rest;
-// constants are put so at once, for shapes to be known.
+// The operand has a row for each axis: the padding before and after it. The IR has all begins
+// first; for a constant they are computed here, so that shapes are known.
 Value* Pads(TfArgs& a) {
   const Tensor* rows = a.in(1)->fixed_constant();
   if (!rows || rows->is_sparse() || rows->rank() != 2 || rows->dim(1) != 2) {
@@ -166,7 +166,7 @@ absl::StatusOr<Values> BroadcastGradientArgs(TfArgs& a) {
   return Values{a.Cast(a.b().Ints(of_x), t), a.Cast(a.b().Ints(of_y), t)};
 }
 
-// A size of 0 stands for the operand's, unless it is allowed.
+// A size of 0 means the operand's size, unless allowzero is set.
 absl::StatusOr<Value*> ToTfReshape(TfWriter& w) {
   if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("Reshape", {w.in(0), known});
   Value* shape = w.Known(w.in(1));

@@ -1,6 +1,6 @@
-// TensorFlow: Fourier transforms. Complex numbers are pairs of real ones, along a last axis more,
-// as far as ops go that know it: the results of those here may only be used by others here, all of
-// whose names stand in the table.
+// TensorFlow: Fourier transforms. Complex numbers are pairs of real ones along one more last axis,
+// but only ops of this file know that: so the results of these ops may only be used by ops whose
+// names are in the table.
 #include <algorithm>
 #include <string_view>
 

@@ -23,7 +23,7 @@ Value* Places(TfArgs& a, Value* indices, const std::vector<Value*>& sizes) {
   return places;
 }
 
-// Numbers in ascending order: where each of them stood; of equal ones the first comes first.
+// The indices that sort the numbers in ascending order; equal numbers keep their order.
 Value* Ascending(TfArgs& a, Value* numbers) {
   return a.b().Ops("top_k", {numbers, ShapeOf({a, numbers}, 0)},
                    {{"axis", 0}, {"largest", 0}, {"sorted", 1}}, 2)[1];
@@ -49,7 +49,7 @@ absl::StatusOr<Values> SparseReorder(TfArgs& a) {
   return Values{Gather(a.in(0), order, 0), Gather(a.in(1), order, 0)};
 }
 
-// Rows without elements get one, of index 0 on all other axes; the others' elements stay, by rows.
+// Rows without elements get one, of index 0 on all other axes; other elements stay, sorted by rows.
 // Also gives which rows were empty, and where each element is now.
 absl::StatusOr<Values> SparseFillEmptyRows(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> sizes, Elements(a, a.in(2)));
@@ -70,7 +70,7 @@ absl::StatusOr<Values> SparseFillEmptyRows(TfArgs& a) {
   Value* all = a.Op("concat", {indices, more}, {{"axis", 0}});
   Value* values = a.Op("concat", {a.in(1), defaults}, {{"axis", 0}});
   Value* order = Ascending(a, Column(a, all, 0));
-  // Where each came to stand; those that were there come first.
+  // The new index of each element; the elements of the operand come first.
   Value* places = Ascending(a, order);
   Value* kept = a.Op("slice", {places, a.b().Ints({0}), ShapeOf({a, row}, 0), a.b().Ints({0})});
   return Values{Gather({a, all}, order, 0), Gather({a, values}, order, 0), empty, kept};

@@ -92,7 +92,7 @@ Value* OfComputedSizes(TfliteArgs& a, const std::string& padding) {
     // LiteRT divides no int64.
     begin = (Max(all - sizes, 0).To(DType::kInt32) / 2).To(DType::kInt64);
   }
-  // Behind the whole result there may be places that nothing comes to.
+  // The result may have more elements at the end than the whole one: they are zeros.
   const Expr more =
       whole.Op("pad", {Ints(a, {0, 0, strides[0], strides[1]}), whole.Number(0), Ints(a, {1, 2})});
   return more.Op("slice", {begin, begin + sizes, Ints(a, {1, 2})});
@@ -271,7 +271,7 @@ struct LiteCut {
     return last > 0 && last <= stride && begin == std::max<int64_t>(0, -more) / 2;
   }
   bool is_valid() const { return begin == 0 && more >= 0 && more < stride; }
-  // A VALID one of which the pads are cut off has the whole and what is behind it.
+  // If the pads of a VALID one are cut off, it has the whole and the places after it.
   int64_t behind() const { return std::max<int64_t>(0, begin + more); }
   bool is_cut_of_valid() const { return begin >= 0 && behind() < stride; }
   // Places of the result for n of the operand are n * stride and these.

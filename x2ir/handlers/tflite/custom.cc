@@ -128,7 +128,7 @@ absl::StatusOr<Value*> MaxUnpool(TfliteArgs& a) {
   const Expr inside = (place >= Int(a, 0)) & (place < Int(a, p.filter_h * p.filter_w));
   const Expr at = ((Along(a, 0, dims[0], out[1]) + y) * Int(a, out[2]) + x) * Int(a, out[3]) +
                   Along(a, 3, dims[3], 1);
-  // What is at no place goes behind all, and is cut off.
+  // Numbers without a valid place go to one more element at the end, which is cut off.
   const Expr index = Flat(Where(inside, at, Int(a, *count)));
   const Expr zeros = a.Op("expand", {a.in(0).Number(0), Ints(a, {*count + 1})});
   const Expr all = ScatterElements(zeros, 0, index, Flat(a.in(0)), "none");
@@ -277,7 +277,7 @@ Value* MatrixOfRows(TfliteArgs& a, const std::vector<Expr>& numbers) {
   return Reshape(Concat(a, std::move(all), 0), {1, 4, 4});
 }
 
-// Where a point of the crop that some landmarks stand in is in the image: a crop that is turned so
+// Maps points of a crop to points of the image. The crop contains some landmarks, and is rotated so
 // that two of the landmarks are level.
 absl::StatusOr<Value*> LandmarksToTransformMatrix(TfliteArgs& a) {
   const int64_t left = a.Int("left_rotation_idx", -1), right = a.Int("right_rotation_idx", -1);

@@ -59,8 +59,8 @@ Value* Bitcast(TfliteArgs& a) {
   return AsTf(a, "Bitcast", {a.in(0)}, {{"type", Type::Tensor(a.out_dtype())}})[0];
 }
 
-// Kernels broadcast few axes: those that stand side by side and are broadcast alike become one.
-// Null: they take the operands as they are, or nothing helps.
+// Kernels broadcast few axes: adjacent axes that are broadcast alike are merged into one.
+// Null: the kernel takes the operands as they are, or merging does not help.
 Value* WithMergedAxes(TfliteWriter& w, std::string_view op) {
   const Shape* out = w.out_type().shape();
   const auto dims = out ? out->Static() : std::nullopt;

@@ -23,7 +23,7 @@ bool IsLite(const Node* node, std::string_view op) {
   return node && node->dialect() == Symbol(tflite::kDialect) && node->op().view() == op;
 }
 
-// The node that makes the value, if nobody else needs the value.
+// The node that makes the value, if the value has one use and is no output of the graph.
 Node* OnlyMaker(const Value* v) {
   return v && v->producer() && v->uses().size() == 1 && !v->is_graph_output() ? v->producer()
                                                                               : nullptr;
@@ -169,8 +169,8 @@ void Finish(Graph& graph) {
   }
 }
 
-// A shape of no sizes is an option: LiteRT takes an operand without bytes for one that is computed,
-// and makes a result that nobody looks at.
+// The shape of a scalar is an option: LiteRT takes an operand without bytes for a computed one,
+// and gives a result that is not used.
 void ReshapeToScalars(Graph& graph) {
   for (Node* node : graph.nodes()) {
     for (Graph* inner : node->subgraphs()) ReshapeToScalars(*inner);
@@ -204,12 +204,12 @@ absl::Status CopyResults(Graph& graph) {
     Value* v = outputs[i];
     const bool again = std::find(outputs.begin(), outputs.begin() + static_cast<ptrdiff_t>(i), v) !=
                        outputs.begin() + static_cast<ptrdiff_t>(i);
-    // WHILE gives tensors of its own, not those that whoever runs the model has bound.
+    // WHILE writes tensors of its own, not the output tensors that the caller has bound.
     if (v->producer() && !again && !IsLite(v->producer(), "WHILE") && !before.contains(v)) {
       continue;
     }
-    // What is made before the run is not where the caller looks for it.
-    // The larger of two scalars that are the same one: SELECT_V2 gives 0, or a vector.
+    // A result that is made before the run is not in the tensor where the caller reads it.
+    // The copy is the maximum of two equal scalars: SELECT_V2 gives 0, or a vector.
     Node* node = nullptr;
     if (v->shape() && v->shape()->rank() == 0) {
       node = graph.AppendNode(tflite::kDialect,

@@ -13,7 +13,7 @@ namespace X2IR_API x2ir {
 // its channels last.
 absl::Status ReadyForTflite(Graph& graph);
 
-// Operators take up what stands around them: activations, biases, transposes of matrices.
+// Operators take up the operators next to them: activations, biases, transposes of matrices.
 absl::Status FinishTflite(Model& model, const FormatOptions& options);
 
 }  // namespace x2ir

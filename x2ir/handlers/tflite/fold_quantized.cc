@@ -94,7 +94,7 @@ class Folder {
     for (Node* node : graph_.nodes()) {
       for (Graph* inner : node->subgraphs()) X2IR_RETURN_IF_ERROR(Folder(*inner).Run());
     }
-    // Weights that were relaid have left the first ones behind.
+    // A layout change of weights may leave the old DEQUANTIZE without uses.
     for (Node* node : graph_.nodes()) {
       if (IsOfLite(node, "DEQUANTIZE") && node->output(0)->is_unused()) graph_.EraseUnused(node);
     }
@@ -111,7 +111,7 @@ class Folder {
  private:
   // --- Integers that move -----------------------------------------------------------------------
 
-  // What moves integers that stand for floats gives such, and takes them.
+  // Operators that move elements of quantized integers have quantized operands and results.
   absl::Status Spread() {
     std::vector<Node*> moving;
     for (Node* node : graph_.nodes()) {
@@ -176,9 +176,9 @@ class Folder {
     PadWithZero(node, *q);
     return absl::OkStatus();
   }
-  // The integers stand for other numbers before the operator than behind it, which runtimes refuse
-  // (XNNPACK) or take for a wish to requantize: it works in the steps of its first operand, and the
-  // others are the same integers under other steps.
+  // The scales before and after the operator differ, which runtimes refuse (XNNPACK) or read as a
+  // request to requantize: the operator uses the scale of its first operand, and the
+  // other operands and results are the same integers with another scale.
   absl::Status Relabel(Node* node, const Quantization& q) {
     const auto differs = [&](const Value* v) {
       const auto own = v && tflite::IsQuantized(*v) ? ScalesOf(v) : std::nullopt;
@@ -213,7 +213,7 @@ class Folder {
     PadWithZero(node, q);
     return absl::OkStatus();
   }
-  // PAD adds what stands for 0: of integers, which so far stood for themselves, the integer 0.
+  // PAD adds the zero point. Integers without a scale need the integer 0, which PADV2 gets here.
   void PadWithInteger(Node* node) {
     const Value* y = node->output(0);
     if (node->op().view() != "PAD" || !IsInteger(y->dtype()) || BitWidth(y->dtype()) > 16) return;
@@ -396,7 +396,7 @@ class Folder {
     Attach(node, operands);
   }
 
-  // Dequantized behind the node instead of before it.
+  // Dequantizes after the node instead of before it.
   void Sink(Node* node, const std::vector<Operand>& operands, DType type) {
     bool computed = false;
     for (const Operand& operand : operands) {

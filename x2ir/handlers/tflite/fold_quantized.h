@@ -14,7 +14,7 @@ namespace X2IR_API x2ir {
 // An operator whose operands come from DEQUANTIZE, and whose result only goes into QUANTIZE,
 // becomes one operator on integers, if there is such a kernel and it takes these scales
 // (kernels.h). What only moves or selects elements works on the integers where it can. Everything
-// else stays as it is, in floats. Values that stand for floats carry tflite::Quantization.
+// else stays as it is, in floats. Values that are quantized integers carry tflite::Quantization.
 //
 // Tensors of uint8 become int8 where operators have kernels for that alone; inputs and outputs of
 // the model keep their types.

@@ -47,7 +47,7 @@ void Replace(Graph& graph, Node* node, std::string_view op, std::vector<Value*> 
   result->set_type(type);
 }
 
-// The node goes, and what nobody uses without it.
+// Erases the node, and the nodes that only it uses.
 void EraseWithOperands(Graph& graph, Node* node) {
   std::vector<Node*> unused = {node};
   while (!unused.empty()) {
@@ -70,8 +70,8 @@ void EraseWithOperands(Graph& graph, Node* node) {
   }
 }
 
-// Whoever uses the result of `node` uses `x`, which takes its name where that is one of the graph's
-// outputs; false: it cannot.
+// The users of the result of `node` use `x` instead. If the result is an output of the graph, `x`
+// takes its name. Returns false if that is not possible.
 bool PassOn(Graph& graph, Node* node, Value* x) {
   Value* result = node->output(0);
   if (result->is_graph_output()) {

@@ -9,16 +9,16 @@
 namespace X2IR_API x2ir {
 
 // A node and those that only it uses become one operator that gives the same: RSQRT,
-// SQUARED_DIFFERENCE, PACK, UNPACK, places of int32 where they were cast to it, one TRANSPOSE or
-// none of two. False: none of these. Nodes in front of it may go, and nodes behind it.
+// SQUARED_DIFFERENCE, PACK, UNPACK, int32 indices without a cast, one TRANSPOSE or
+// none for two. False: none of these. Nodes before and after it may be erased.
 bool FuseLite(Graph& graph, Node* node);
 
-// A RESHAPE that one of the nodes before is already: whoever uses it uses that one. LiteRT lets
-// reshapes share the memory of their operand, and of several does not see that they all do: an
+// Users of a RESHAPE that equals an earlier one use the earlier one. LiteRT lets
+// reshapes share the memory of their operand, but does not see that several of them do: an
 // operator that works in place then changes the others.
 bool ShareReshape(Graph& graph, Node* node, const absl::flat_hash_set<const Node*>& before);
 
-// Nodes whose results nobody uses go, those that do more than compute left out.
+// Erases nodes whose results have no uses, except nodes that do more than compute.
 void EraseDeadNodes(Graph& graph);
 
 }  // namespace x2ir

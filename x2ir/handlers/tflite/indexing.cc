@@ -46,8 +46,8 @@ Values HashtableLookup(TfliteArgs& a) {
   return {Where(test, rows, 0.0), found.To(DType::kUInt8)};
 }
 
-// The slice of operand 0 at the indices of operand 2, moved inside where it would stand out, is
-// operand 1.
+// Operand 1 replaces the slice of operand 0 at the indices of operand 2; a slice that reaches past
+// the end is moved inside.
 absl::StatusOr<Value*> DynamicUpdateSlice(TfliteArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank == 0) return a.Op("identity", {a.in(1)});
@@ -195,7 +195,7 @@ absl::StatusOr<Values> ToLiteTopK(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   if (w.Int("largest") == 0) return CannotExpress("the least elements");
-  if (tflite::IsQuantized(*w.in(0))) return CannotExpress("integers that stand for floats");
+  if (tflite::IsQuantized(*w.in(0))) return CannotExpress("quantized integers");
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);

@@ -128,7 +128,7 @@ constexpr Kernel kKernels[] = {
     {"WHERE", kNumberTypes | kB | kBytes | kUi},
 };
 
-// Kernels for integers that stand for floats.
+// Kernels for quantized integers.
 constexpr uint32_t kWords = kBytes | kS;
 constexpr QuantizedKernel kQuantizedKernels[] = {
     {"ABS", kC | kS, Scales::kOwn},
@@ -270,8 +270,8 @@ bool HasTfliteKernel(std::string_view op, DType type) {
 
 namespace {
 
-// Whether the kernel for integers that stand for floats gives what the operator gives of the
-// integers as they are.
+// Whether the kernel for quantized integers computes the same on the integers
+// without their scales.
 bool TakesAsTheyAre(const Node& node, const QuantizedKernel& kernel) {
   if (kernel.scales == Scales::kCommutes) return true;
   if (kernel.scales != Scales::kCompares) return false;
@@ -319,7 +319,7 @@ std::vector<std::string> CheckTfliteNode(const Node& node) {
 
 namespace {
 
-// For lowerings that compute in float64 where they can. Integers may stand for floats.
+// For lowerings that compute in float64 where they can. Integers may be quantized.
 bool LacksFloat64(Symbol op, int, size_t, DType type) {
   return type == DType::kFloat64 && !HasTfliteKernel(op.view(), type);
 }

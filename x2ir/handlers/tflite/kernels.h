@@ -16,14 +16,14 @@ namespace X2IR_API x2ir {
 // What LiteRT would refuse of a node; empty: nothing.
 std::vector<std::string> CheckTfliteNode(const Node& node);
 
-// Whether the operator has a kernel for integers or floats of that type, which stand for
-// themselves.
+// Whether the operator has a kernel for floats or integers of that type that are not
+// quantized.
 bool HasTfliteKernel(std::string_view op, DType type);
 
 // How many axes operands of different shapes may have.
 int64_t MostBroadcastAxes(std::string_view op);
 
-// How a kernel for integers that stand for floats takes their scales.
+// How a kernel for quantized integers takes their scales.
 enum class Scales : uint8_t {
   kOwn,       // each operand and result has its own
   kFixed,     // results have those that the operator says (FixedQuantization)
@@ -49,7 +49,7 @@ struct FixedScale {
 std::optional<FixedScale> FixedScaleOf(std::string_view op, DType type);
 
 // Which operands of a sum of products are what, and the axis of the weights that channels of the
-// result are. The integers of a bias stand for steps of the product of the other two.
+// result are. The scale of a bias is the product of the scales of the other two.
 struct WeightSlots {
   std::string_view op;
   size_t x, weights, bias;

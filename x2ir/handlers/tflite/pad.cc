@@ -23,7 +23,7 @@ Expr Spread(TfliteArgs& a, const Expr& x, int64_t axis, int64_t count, const Exp
   return Slice(ReshapeTo(wide, sizes), axis, 0, -count);
 }
 
-// Operands: x, the distances of elements in the result, what stands between.
+// Operands: x, the distances of elements in the result, the value of the elements between.
 absl::StatusOr<Value*> Dilate(TfliteArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, a.KnownInts(1, "dilations"));
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
@@ -62,7 +62,7 @@ absl::StatusOr<Value*> PadAnywhere(TfliteArgs& a) {
   return x;
 }
 
-// A row an axis: what is before it, and behind it.
+// A row for each axis: the padding before it and after it.
 absl::StatusOr<Value*> ToLitePad(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));

@@ -17,8 +17,8 @@ absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings);
 // have (resources.cc).
 absl::Status ResolveResources(Graph& graph, std::vector<std::string>& warnings);
 
-// Indices of GATHER and its like never count from the end; those of the IR may. A mark of the node
-// lets whoever writes it back know.
+// Indices of GATHER and its like never count from the end; those of the IR may. The writer reads a
+// mark of the node.
 void MarkFromTheFront(Graph& graph);
 bool IsMarkedFromTheFront(const Node& node);
 

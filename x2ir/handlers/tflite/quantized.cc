@@ -21,7 +21,7 @@ namespace {
 
 using tflite::Quantization;
 
-// What an operator does with integers that stand for floats.
+// What an operator does with quantized integers.
 enum class TypeUse {
   kFloats,    // it computes: a unit
   kSame,      // it hands them on or compares them, where operands and results have the same scale
@@ -43,7 +43,7 @@ constexpr std::string_view kMoveSame =
     "RESIZE_NEAREST_NEIGHBOR ARG_MAX ARG_MIN ";
 
 TypeUse UseOf(std::string_view op) {
-  // Nobody knows what other custom operators do.
+  // The semantics of other custom operators are not known.
   const bool custom = op.find(':') != op.npos;
   if (custom && op != "custom::TFLite_Detection_PostProcess") return TypeUse::kIntegers;
   const std::string word = StrCat(" ", op, " ");
@@ -90,7 +90,7 @@ class Units {
     if (!any) return absl::OkStatus();
     const TypeUse use = UseOf(node->op().view());
     if (floats_ && OnlyMoves(use) && !TakesQuantized(*node)) {
-      // Integers that stand for themselves.
+      // Plain integers, without a scale.
       for (Value* v : node->outputs()) {
         if (v) tflite::ClearQuantization(*v);
       }
@@ -128,7 +128,7 @@ class Units {
     return absl::OkStatus();
   }
 
-  // Whoever writes the node back lets it round its operand again.
+  // The mark tells the writer to let the operator quantize its operand again.
   static void MarkHybrid(Node* node) {
     const WeightSlots* slots = WeightSlotsOf(node->op().view());
     const Value *x = slots ? node->input(slots->x) : nullptr,
@@ -206,7 +206,7 @@ class Units {
     return false;
   }
 
-  // What is padded has the number that stands for 0.
+  // The elements that PAD adds are the zero point.
   absl::Status PadWithZeroPoint(Node* node) {
     if (node->op() != Symbol("PAD")) return absl::OkStatus();
     X2IR_ASSIGN_OR_RETURN(const auto q, tflite::QuantizationOf(*node->input(0)));
@@ -277,7 +277,7 @@ class Units {
       return x = graph_.AddConstant(graph_.UniqueName(v->name() + "_float"), Floats(*wide, *q));
     }
     X2IR_ASSIGN_OR_RETURN(Steps steps, StepsOf(*v, *q));
-    // Behind what makes it, and before all that take it.
+    // After its producer, and before all users.
     Node* at = v->producer() ? v->producer()->next() : graph_.first();
     (void)before;
     Node* node =

@@ -88,7 +88,7 @@ Value* OfPlaces(Builder& b, const Node& node) {
     const bool named = axis == axes[0] || axis == axes[1];
     if (!named && factors->AsDouble(axis) != 1) return nullptr;
   }
-  // Rows and columns are behind the batch in TFLite.
+  // In TFLite rows and columns are the axes after the batch.
   Value *factors_of_places = NumbersOf(b, node.input(2), axes),
         *sizes = NumbersOf(b, node.input(3), axes);
   if (axes[0] == 2) return ResizedChannelsLast(b, node, factors_of_places, sizes);

@@ -65,7 +65,7 @@ constexpr std::string_view kOfIntegers[] = {"ADD_N",
                                             "UNSORTED_SEGMENT_PROD",
                                             "UNSORTED_SEGMENT_SUM",
                                             "ZEROS_LIKE"};
-// Of floats these are not, since passes make less of them and what stands around them.
+// Float operators of these kinds are not recalled: passes simplify them with their neighbours.
 constexpr std::string_view kOptimized[] = {
     "ADD",     "AVERAGE_POOL_2D", "CONCATENATION",      "CONV_2D", "DEPTHWISE_CONV_2D",
     "DIV",     "FULLY_CONNECTED", "MAX_POOL_2D",        "MUL",     "PACK",

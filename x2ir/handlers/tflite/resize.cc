@@ -57,7 +57,7 @@ Value* ResizeBilinear(TfliteArgs& a) {
 
 Value* ResizeNearest(TfliteArgs& a) { return Resize(a, "ResizeNearestNeighbor"); }
 
-// Rows and columns behind the batch.
+// Rows and columns are the axes after the batch.
 absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const Sampling sampling = SamplingOf(w.node());

@@ -68,7 +68,7 @@ Expr Times(const Expr& x, const Expr& weights) { return MatMul(x, SwapLast(weigh
 
 enum Gate { kInput, kForget, kCell, kOutput };
 
-// Operands by where the first of each group stands; what is null is left out.
+// Operands of an LSTM; null: left out. TakeLstm gets the index of the first one of each group.
 struct LstmCell {
   Value* w[4] = {};
   Value* aux_w[4] = {};
@@ -80,7 +80,7 @@ struct LstmCell {
   Value *h = nullptr, *c = nullptr;
   std::string activation;
   float cell_clip = 0, projection_clip = 0;
-  // Of integers: what is in front of the layer norms of gates, and what is projected; 0: floats.
+  // If quantized: the scales before the layer norms of gates, and of the projected; 0: floats.
   std::vector<float> scales;
   std::vector<int64_t> zero_points;
 

@@ -146,7 +146,7 @@ absl::StatusOr<Value*> SpaceToBatch(TfliteArgs& a) {
   return ReshapeTo(Transpose(ReshapeTo(x, parts), perm), joined);
 }
 
-// And back; then what stands out is cut off.
+// The inverse; then the crops are cut off.
 absl::StatusOr<Value*> BatchToSpace(TfliteArgs& a) {
   if (a.Ints(2)) return AsTf(a, "BatchToSpaceND", a.inputs())[0];
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> blocks, a.KnownInts(1, "sizes of blocks"));
@@ -189,7 +189,7 @@ absl::StatusOr<Values> ToBlocks(TfliteWriter& w) {
 
 constexpr char kDepthToSpace[] = "DEPTH_TO_SPACE", kSpaceToDepth[] = "SPACE_TO_DEPTH";
 
-// A size of 0 stands for the operand's, unless it is allowed.
+// A size of 0 means the operand's size, unless allowzero is set.
 absl::StatusOr<Value*> ToLiteReshape(TfliteWriter& w) {
   if (Value* sizes = SizesOf(w, w.out_type())) return w.Tflite("RESHAPE", {w.in(0), sizes});
   Value* shape = w.in(1);

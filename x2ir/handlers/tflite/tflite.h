@@ -39,7 +39,7 @@ bool IsMeaninglessTfliteAttr(std::string_view name);
 // --- Through TensorFlow's rows -------------------------------------------------------------------
 
 // A form: the operator is TensorFlow's of that name, with the same operands; `attrs` are those that
-// go over by name.
+// are copied by name.
 TfliteFn SameAsTf(std::string op, std::vector<std::string> attrs = {});
 
 // --- Writing -------------------------------------------------------------------------------------

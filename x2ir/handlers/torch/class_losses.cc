@@ -15,7 +15,7 @@ struct Nll {
   Expr loss, total_weight;
 };
 
-// Classes stand along `axis` of log-probabilities; weight (of each class) may be left out.
+// Classes are axis 1 of log-probabilities (0 without a batch). weight, of each class, is optional.
 Nll NllOf(const Expr& log_p, const Expr& target, const std::optional<Expr>& weight,
           int64_t reduction, int64_t ignore_index) {
   const int64_t axis = log_p.rank() == 1 ? 0 : 1;

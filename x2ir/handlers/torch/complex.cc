@@ -33,7 +33,7 @@ Expr ConjOf(const Expr& x) { return IsComplex(x.dtype()) ? ComplexOf(Conj(PartsO
 namespace {
 
 // Operators, without their overloads, whose graphs hold for complex numbers too: they move
-// elements, add and multiply them, or ask for their parts. Of others nobody looked.
+// elements, add and multiply them, or ask for their parts. Other operators were not checked.
 constexpr std::string_view kOfComplex[] = {
     // Parts.
     "_conj", "_conj_physical", "_neg_view", "abs", "absolute", "angle", "complex", "conj",

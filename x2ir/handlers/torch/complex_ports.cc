@@ -7,7 +7,7 @@
 namespace x2ir {
 namespace {
 
-// The type of a complex tensor whose parts stand along a last axis of 2.
+// The type of a complex tensor as pairs of its parts along a last axis of size 2.
 Type PairsType(const Type& complex) {
   const DType part = PartType(complex.dtype());
   if (!complex.shape()) return Type::Tensor(part);

@@ -128,8 +128,8 @@ Values BlockDiag(TorchCall& c) {
 
 // --- Grids ----------------------------------------------------------------------------------
 
-// Each tensor along an axis of its own, over all the others' axes; `swapped`: the first two axes
-// are in the other order.
+// Each tensor along its own axis, broadcast over the axes of the others; `swapped`: the first two
+// axes are in the other order.
 std::vector<Value*> Grid(TorchCall& c, std::vector<Value*> tensors, bool swapped) {
   const auto axis_of = [&](size_t i) {
     return static_cast<int64_t>(swapped && i < 2 && tensors.size() > 1 ? 1 - i : i);
@@ -182,7 +182,7 @@ Values Combinations(TorchCall& c) {
     if (static_cast<int64_t>(picks.size()) > kMaxPositions) {
       return c.Fail(Unimplemented("of too many elements"));
     }
-    // The last one that can go on does; those behind it start over.
+    // The last element that can grow does; the elements after it restart.
     size_t i = pick.size();
     while (i-- > 0) {
       const int64_t room = again ? n - 1 : n - static_cast<int64_t>(pick.size() - i);

@@ -53,7 +53,7 @@ Value* SpreadCall(TorchCall& c, Value* x, const std::vector<int64_t>& stride) {
     apart = c.Op("pad", {apart, Ints(c, {0, stride[i] - 1}), zero, Ints(c, {axis + 1})});
     dims[static_cast<size_t>(axis)] = Times(c, dims[static_cast<size_t>(axis)], stride[i]);
     x = ReshapeTo({c, apart}, dims);
-    // What stands behind the last element is padding too much.
+    // The zeros after the last element are removed.
     x = c.Op("slice", {x, Ints(c, {0}), Ints(c, {-(stride[i] - 1)}), Ints(c, {axis})});
   }
   return x;
@@ -263,13 +263,13 @@ absl::StatusOr<Window> FittedWindow(TorchWriter& w, std::vector<int64_t> kernel)
         wanted.empty() ? size.value() * window.strides[i] : wanted[wanted.size() - n + i];
     const int64_t total = (size.value() - 1) * window.strides[i] + more[i] + window.extent(i) - out;
     window.SplitPads(i, std::max<int64_t>(total, 0), window.auto_pad == AutoPad::kSameUpper);
-    // What is missing is added behind.
+    // A negative total extends the result at the end: that pad is negative.
     window.pads[n + i] += std::min<int64_t>(total, 0);
   }
   return window;
 }
 
-// More padding before than behind is padding of the output; the rest is cut off.
+// A larger padding before than after becomes output_padding; otherwise the result is cut.
 absl::StatusOr<Value*> WriteConvTranspose(TorchWriter& w) {
   const auto kernel = SpatialSizes(w.in(1));
   if (!kernel) return CannotExpress("weights of unknown sizes");

@@ -121,7 +121,7 @@ Values Diff(TorchCall& c) {
   if (before) parts.push_back(c.Cast(before, t));
   parts.push_back(c.Cast(self, t));
   if (after) parts.push_back(c.Cast(after, t));
-  // Without an order nothing is put in front or behind either.
+  // If n is 0, nothing is prepended or appended either.
   Value* x = n == 0 ? parts[before ? 1 : 0] : Concat(c, std::move(parts), axis);
   for (int64_t i = 0; i < n; ++i) {
     const Dim& size = (*x->shape())[axis];

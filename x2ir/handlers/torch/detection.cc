@@ -20,8 +20,8 @@ Corners CornersOf(const Expr& boxes, bool center) {
   return {a - b * 0.5, a + b * 0.5};
 }
 
-// Boxes of each class in the order of their scores; round by round, the box that comes next, if it
-// is still there, drops those behind it that it covers.
+// Boxes of each class in the order of their scores. In each round the next box, if it
+// is still there, removes the later boxes that it covers.
 absl::StatusOr<Value*> WriteNms(TorchWriter& w) {
   const auto number = [&](size_t i) { return Expr{w, OneElement(w, w.in(i))}; };
   const Expr boxes{w, w.in(0)}, scores{w, w.in(1)};

@@ -66,7 +66,7 @@ Values EmbeddingBag(TorchCall& c) {
   Expr rows = Gather({c, weight}, indices, 0).To(t);
   if (scales) rows = rows * Unsqueeze(c.Cast(scales, t), {1});
   Value* bag = BagOf(c, Scalar(c, SizeAt({c, indices}, 0)), offsets);
-  // Indices that do not count go into a bag of their own, behind the others.
+  // Indices that do not count go into a bag of their own, after the others.
   Size all = bags;
   // -1 is how the form without the overload says that there is none; here it counts from the end.
   std::optional<int64_t> skipped = padding;

@@ -10,7 +10,7 @@
 namespace x2ir {
 namespace {
 
-// What goes over an end comes in at the other.
+// Elements that move past an end come in at the other.
 Value* RollAxis(TorchCall& c, Value* x, int64_t axis, const Size& shift) {
   const Size size = SizeAt({c, x}, axis);
   Size start;  // of what is last

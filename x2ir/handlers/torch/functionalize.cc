@@ -216,8 +216,8 @@ bool ChangesShape(std::string_view name) {
       "resize_",    "set_",     "resize_as_", "as_strided_", "requires_grad_", "rename_"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
-// Ops that write to operands beside what they give: an observer's numbers. Nobody but the next run
-// reads those, as a rule.
+// Ops that write to operands in addition to their results: an observer's numbers. As a rule only
+// the next run reads those.
 bool KeepsRecords(std::string_view name) {
   return name == "fused_moving_avg_obs_fake_quant" || name == "_fused_moving_avg_obs_fq_helper";
 }
@@ -295,7 +295,7 @@ class Functionalizer {
   struct Family {
     int64_t writes = 0;
     std::vector<Member*> members;
-    std::vector<Value*> names;  // values of the program that stand for members
+    std::vector<Value*> names;  // values of the program that are members
     bool failed = false;        // a write could not be said, which was told
   };
 
@@ -505,7 +505,7 @@ class Functionalizer {
       const Tensor* on = (*operands)[i] == "observer_on" ? names[i]->fixed_constant() : nullptr;
       if (on && on->num_elements() == 1 && on->AsInt(0) == 0) observes = false;
     }
-    std::vector<std::pair<size_t, Value*>> ranges;  // output, and the operand it stands for
+    std::vector<std::pair<size_t, Value*>> ranges;  // output, and the operand that it updates
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string& operand = (*operands)[i];
       if (operand == "running_min") ranges.emplace_back(2, names[i]);
@@ -582,7 +582,7 @@ class Functionalizer {
           StrCat(whole->is_input() ? "input" : "buffer", " '", whole->name(),
                  "' is updated by the program; the update is not part of the model"));
     }
-    // Where nobody else looks the written tensor is a thing of its own from now on.
+    // If the rest of the family is not read later, the written tensor is no view from now on.
     bool others = false;
     for (const Value* name : family.names) {
       auto it = member_of_.find(name);

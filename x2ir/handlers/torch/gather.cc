@@ -12,8 +12,8 @@
 namespace x2ir {
 namespace {
 
-// The indices of the axes that have one, broadcast together, and where the result has them: in
-// place of the indexed axes where these stand together, else in front.
+// The indices of the axes that have one, broadcast together, and their position in the result: in
+// place of the indexed axes where these are adjacent, else first.
 struct Index {
   std::vector<int64_t> axes;    // that are indexed
   std::vector<Value*> tensors;  // one each, of one rank
@@ -243,7 +243,7 @@ absl::StatusOr<Value*> WriteCompress(TorchWriter& w) {
   return w.Op("gather", {found.x, found.places}, {{"axis", found.axis}});
 }
 
-// PyTorch does not say where an element stood first.
+// PyTorch does not give the index of an element's first occurrence.
 absl::StatusOr<Values> WriteUnique(TorchWriter& w) {
   if (w.wants(1)) return CannotExpress("the first places of elements");
   if (w.Int("sorted") == 0) return CannotExpress("elements in the order of the operand");

@@ -51,7 +51,7 @@ bool IsHandedOut(const Value& value) {
          });
 }
 
-// What nobody wrote holds anything, zeros for one: where nobody sees it.
+// Unwritten memory may hold any values, here zeros, if no output of the model shows them.
 TorchHandler Empty(const TorchHandler& zeros) {
   return [zeros](TorchCall& c) -> Values {
     const Value* output = c.node().output(0);
@@ -323,7 +323,7 @@ absl::StatusOr<Value*> WriteOneHot(TorchWriter& w) {
   return w.Op("where", {hit, value(1), value(0)});
 }
 
-// Ones where the column is k behind the row.
+// Ones where the column is the row + k.
 absl::StatusOr<Value*> WriteEyeLike(TorchWriter& w) {
   const Expr x{w, w.in(0)};
   if (x.rank() != 2) return CannotExpress("another rank than 2");
@@ -356,7 +356,7 @@ bool IsAhead(TorchWriter& w) {
          w.out_type().shape() && !(*w.out_type().shape())[0].is_unknown();
 }
 
-// PyTorch refuses a limit that lies behind the start; here such a range is empty.
+// PyTorch refuses a limit on the wrong side of the start; here such a range is empty.
 Value* WriteRange(TorchWriter& w) {
   Value* limit = w.in(1);
   if (!IsAhead(w)) {

@@ -19,7 +19,7 @@
 namespace x2ir {
 namespace {
 
-// Vectors stand as rows on the left and as columns on the right, as ONNX has it.
+// Vectors are rows on the left and columns on the right, as in ONNX.
 TorchHandler Product(std::string_view a, std::string_view b) {
   return [a = std::string(a), b = std::string(b)](TorchCall& c) -> Values {
     const DType t = c.out_dtype();
@@ -149,7 +149,7 @@ Values Contracted(TorchCall& c, Expr a, Expr b, const std::vector<int64_t>& axes
     if (p >= left.size() || q >= right.size()) return c.Fail(Invalid("axes of numbers"));
     for (const char gone : {left[p], right[q]}) result.erase(result.find(gone), 1);
     right[q] = left[p];
-    // An axis of one element stands for as many as the other has.
+    // An axis of size 1 is broadcast to the size of the other.
     const auto one = [](const Expr& x, size_t axis) {
       return DimAt(x, static_cast<int64_t>(axis)) == Dim(1);
     };

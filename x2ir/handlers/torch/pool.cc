@@ -30,7 +30,7 @@ Window ReadPool(TorchCall& c, size_t n) {
     if (window.kernel[i] < 1 || window.strides[i] < 1 || window.pads[i] < 0 ||
         window.dilations[i] < 1 ||
         window.pads[i] > window.kernel[i] / 2 + window.kernel[i] * (window.dilations[i] - 1)) {
-      c.Fail(Invalid("a window that cannot be"));
+      c.Fail(Invalid("an invalid window"));
     }
   }
   return window;
@@ -223,7 +223,7 @@ Values FractionalMaxPool(TorchCall& c, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const auto at = static_cast<size_t>(i);
     if (kernel[at] < 1 || out[at] < 1 || kernel[at] + out[at] - 1 > (*in)[at]) {
-      return c.Fail(Invalid("windows that cannot be"));
+      return c.Fail(Invalid("invalid windows"));
     }
     elements *= kernel[at];
     // Images have the samples of columns first, volumes those of depth.
@@ -368,8 +368,8 @@ Expr ReduceWindows(TorchCall& c, Expr y, const Pool& pool, Symbol op, const Expr
   return y;
 }
 
-// The elements of each window along an axis as a new axis behind it; short windows have their last
-// element again.
+// The elements of each window along an axis, as a new axis after it; short windows repeat their
+// last element.
 Value* Windows(TorchCall& c, Value* x, int64_t axis, const Spans& s) {
   std::vector<int64_t> picks;
   for (size_t o = 0; o < s.begin.size(); ++o) {
@@ -437,7 +437,7 @@ Values AdaptiveAveragePool(TorchCall& c, int64_t n) {
   return {DropBatch({c, y}, pool.batched)};
 }
 
-// The windows of all axes one behind the other, the first greatest element of each.
+// The windows of all axes in order, and the first greatest element of each.
 Values AdaptiveMaxPool(TorchCall& c, int64_t n) {
   const Pool pool = ReadPool(c, n);
   Value* x = pool.batched.x;

@@ -48,13 +48,13 @@ bool IsUnused(const Node& node) {
   return true;
 }
 
-// What computes of sizes alone; nothing is lost where nobody wants it.
+// Operators that compute from sizes alone; they may be erased if their results have no uses.
 bool IsOfSizes(std::string_view op) {
   return op.starts_with("_operator::") || op.starts_with("torch::sym_") ||
          op.starts_with("aten::sym_") || op.starts_with("math::");
 }
 
-// Assertions go, and with them what nobody else wants of what they looked at.
+// Erases assertions, and the nodes that only assertions use.
 void DropAssertions(Graph& graph) {
   absl::flat_hash_set<const Node*> looked_at;
   const auto erase = [&](Node* node) {

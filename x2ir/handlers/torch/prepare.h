@@ -23,8 +23,8 @@ bool WritesToMemory(std::string_view op);
 // through views too. What cannot be said that way is Unimplemented, with the node's name.
 absl::Status Functionalize(Graph& graph, std::vector<std::string>& warnings);
 
-// Afterwards no input or output of the model is complex: real tensors with a last axis of 2 stand
-// in their places, behind aten::view_as_complex and before aten::view_as_real. The warnings say
+// Afterwards no input or output of the model is complex: real tensors with a last axis of 2 replace
+// them, before an aten::view_as_complex or after an aten::view_as_real. The warnings say
 // which.
 absl::Status ComplexPortsAsPairs(Model& model, std::vector<std::string>& warnings);
 

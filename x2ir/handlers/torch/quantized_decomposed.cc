@@ -1,4 +1,4 @@
-// Operators of the library quantized_decomposed: integers that stand for floats, with the scale and
+// Operators of the library quantized_decomposed: integers that represent floats, with the scale and
 // the zero point as operands of each call. One scale for a tensor or for each channel, and groups
 // of a channel, are IR's own ops; a scale for each token is arithmetic, which no runtime has a
 // kernel for.

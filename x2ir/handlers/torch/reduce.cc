@@ -102,7 +102,7 @@ Values AMinMax(TorchCall& c) {
   return results;
 }
 
-// max.dim, min.dim: also where the first of them stands.
+// max.dim, min.dim: also the index of the first extreme element.
 TorchHandler ExtremeAndIndex(bool max) {
   return [max](TorchCall& c) -> Values {
     Value* self = c.Tensor("self");
@@ -147,7 +147,7 @@ Values LogSumExp(TorchCall& c) {
   return {c.Cast(ReduceDim(c, x, "reduce_log_sum_exp"), c.out_dtype())};
 }
 
-// The sum over the axes that the sizes say are one, and those in front of all sizes.
+// The sum over the axes whose given size is one, and over the axes before the given sizes.
 Values SumToSize(TorchCall& c) {
   Value* x = c.Operand("self", c.out_dtype());
   const std::vector<Size> sizes = c.Sizes("size");
@@ -208,7 +208,7 @@ Values Variance(TorchCall& c, bool root, bool with_mean) {
   if (const auto number = c.OptFloat("correction")) correction = *number;
   const bool keepdim = Keepdim(c);
   const bool complex = IsComplex(self.dtype());
-  // The type of the mean is known where nobody wants the variance.
+  // If the variance has no uses, the type is that of the mean.
   DType t = c.out_dtype(c.wants(0) || !with_mean ? 0 : 1);
   if (IsComplex(t)) t = PartType(t);
   const DType computed = AtLeastFloat32(t);

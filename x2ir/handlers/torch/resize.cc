@@ -106,7 +106,7 @@ Taps InterpolatedTaps(const Upsample& u, const Axis& a) {
   return taps;
 }
 
-// The filter is stretched over all elements that an output stands for.
+// The filter is stretched over all elements that an output covers.
 template <typename T>
 Taps AntialiasTaps(const Upsample& u, const Axis& a) {
   const bool cubic = u.mode == ResampleMode::kCubicAntialias;

@@ -134,7 +134,7 @@ bool MayHoldZeros(TorchWriter& w, const std::vector<TorchScalar>& sizes) {
   return false;
 }
 
-// What the result's shape is, where it is known; a size of 0 stands for the operand's.
+// The result's shape, where it is known; else a size of 0 means the operand's size.
 absl::StatusOr<Value*> WriteReshape(TorchWriter& w) {
   const Shape* out = w.out_type().shape();
   if (const auto dims = out ? out->Static() : std::nullopt) {
@@ -326,7 +326,7 @@ absl::StatusOr<Value*> WritePad(TorchWriter& w) {
   }
   const int64_t padded = rank - first;
   if (mode == "wrap") {
-    // Whole images, of a batch and channels. It comes around once, and not behind a cut.
+    // Whole images, of a batch and channels. It wraps around once at most, and nothing is cut off.
     if (rank < 3 || rank > 5 || padded > rank - 2) return CannotExpress("mode wrap of those axes");
     const auto comes_around_once = [&](const TorchScalar& begin, const TorchScalar& end,
                                        const Dim& size) {
@@ -344,7 +344,7 @@ absl::StatusOr<Value*> WritePad(TorchWriter& w) {
     }
     first = 2;
   } else if (mode != "constant") {
-    // One to three axes behind channels, or behind a batch and channels.
+    // One to three axes after the channels, or after a batch and channels.
     const int64_t count = std::max({padded, rank - 2, int64_t{1}});
     if (count > 3 || rank <= count) return CannotExpress("mode ", mode, " of those axes");
     first = rank - count;
@@ -412,7 +412,7 @@ absl::StatusOr<Value*> WriteCol2Im(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(std::vector<TorchScalar> block, w.Sizes(w.in(2)));
   if (image.size() != 2 || block.size() != 2) return CannotExpress("other than two axes");
   const std::vector<int64_t> pads = w.attrs().Ints("pads", {0, 0, 0, 0});
-  if (pads[0] != pads[2] || pads[1] != pads[3]) return CannotExpress("other padding behind");
+  if (pads[0] != pads[2] || pads[1] != pads[3]) return CannotExpress("other padding at the end");
   return w.Call("aten::col2im.default", {{"self", w.in(0)},
                                          {"output_size", std::move(image)},
                                          {"kernel_size", std::move(block)},

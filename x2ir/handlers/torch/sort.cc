@@ -100,7 +100,7 @@ Values Median(TorchCall& c, bool ignore_nan) {
   return found;
 }
 
-// The most frequent value, of equally frequent ones the smallest, and where it stands last.
+// The most frequent value (of equally frequent ones the smallest), and its last index.
 Values ModeOf(TorchCall& c) {
   Value* self = c.Tensor("self");
   RequireReal({c, self});

@@ -130,7 +130,7 @@ Values Col2Im(TorchCall& c) {
 
 X2IR_TORCH(col2im).From("aten::col2im.default", Col2Im);
 
-// The sizes behind the batch, which may be unknown.
+// The sizes after the batch, whose own size may be unknown.
 absl::StatusOr<std::array<int64_t, 3>> ImageSizes(TorchWriter& w) {
   if (w.String("layout") != "channels_first") return CannotExpress("channels last");
   const Shape* shape = w.in(0)->shape();

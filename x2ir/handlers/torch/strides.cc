@@ -13,7 +13,7 @@ namespace {
 
 Dim AtLeastOne(const Dim& size) { return Max(size, Dim(1)); }
 
-// One stretch of memory: axes whose elements lie one behind the other at equal distances.
+// One stretch of memory: axes whose elements follow each other at equal distances.
 struct Stretch {
   int64_t count = 1, distance = 1;
 };

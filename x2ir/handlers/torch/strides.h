@@ -22,7 +22,7 @@ const Shape* SelfStrides(const Node& node);
 
 // True or false where it is so in every run.
 using Proof = std::optional<bool>;
-// Whether elements lie one behind the other, in the order of the axes. Strides of axes of size 1 do
+// Whether elements are adjacent in memory, in the order of the axes. Strides of axes of size 1 do
 // not matter.
 Proof IsContiguous(const Shape& sizes, const Shape& strides);
 // Whether a tensor can be seen under other sizes, of as many elements, without a copy.

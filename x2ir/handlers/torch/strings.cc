@@ -9,7 +9,7 @@
 namespace x2ir {
 namespace {
 
-// Every place where an n-gram of the pool may stand is compared with all of that length.
+// Every position of the text where an n-gram may begin is compared with all n-grams of that length.
 absl::StatusOr<Value*> WriteTfIdf(TorchWriter& w) {
   const Expr given{w, w.in(0)};
   const auto sizes = given->shape() ? given->shape()->Static() : std::nullopt;

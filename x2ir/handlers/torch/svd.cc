@@ -24,7 +24,7 @@ bool UsedOutput(TorchCall& c, size_t i) {
   const Value* output = i < c.num_outputs() ? c.node().output(i) : nullptr;
   return output && !output->is_unused();
 }
-// In the place of a result that nobody uses.
+// In place of a result without uses.
 Value* Nothing(TorchCall& c, size_t i) {
   return c.wants(i) ? Zeros(c, c.out_dtype(i), {0}).value() : nullptr;
 }

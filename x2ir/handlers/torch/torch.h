@@ -76,7 +76,7 @@ class TorchCall : public NodeReader {
   // A lone int counts as a list of one.
   std::vector<int64_t> Ints(std::string_view name);
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> fallback);
-  // int[n] of the schemas: one element stands for n; an empty list counts as not given.
+  // int[n] of the schemas: one element means n equal ones; an empty list counts as not given.
   std::vector<int64_t> IntsOf(std::string_view name, size_t n, std::vector<int64_t> fallback);
   std::optional<std::vector<int64_t>> OptInts(std::string_view name);
   std::optional<std::vector<double>> OptFloats(std::string_view name);
@@ -117,7 +117,7 @@ class TorchCall : public NodeReader {
   Expr Constant(DType dtype, double value) { return {b(), b().Scalar(dtype, value)}; }
   Expr Constant(DType dtype, const TorchNumber& number);
 
-  // Unimplemented for arguments that nobody asked for.
+  // Unimplemented for arguments that the row does not read.
   absl::Status CheckAllTaken() const;
 
  private:
@@ -147,7 +147,7 @@ using TorchHandler = std::function<Values(TorchCall&)>;
 
 // The type that two element types are promoted to; undefined where PyTorch refuses.
 DType TorchPromote(DType a, DType b);
-// Types that have weak standing stand behind: with dims, of rank 0, Python numbers.
+// Promotes by category: with dims, rank 0, Python numbers. A later one only adds a higher kind.
 DType TorchResultType(DType with_dims, DType rank0, DType numbers);
 
 // An attribute of the IR op and the argument that it is; one name where both are called the same.
@@ -166,8 +166,8 @@ struct TorchAttr {
 //   X2IR_TORCH(softmax).To("aten::softmax.int", {{"axis", "dim"}}); // only written, by data
 //   X2IR_TORCH(conv).To("aten::conv2d.default", WriteConv);         // only written, by code
 //
-// The IR op of a row that only reads is what the operator mostly is, for the tables; the operator
-// of a row that only writes by code is what it mostly writes. An IR op has one row that writes.
+// Tables name the IR op of a row that only reads as the operator's main IR op, and the operator
+// of a row that only writes by code as the op's main operator. An IR op has one row that writes.
 //
 // By data: the operands of the IR op are the operator's tensors in the schema's order (a variadic
 // one is its list of tensors). Read, they are cast to the result's element type; other arguments

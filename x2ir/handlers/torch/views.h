@@ -16,8 +16,8 @@ void IsView(Symbol ir, std::string_view op, const TorchHandler& handler);
 // The type of the result, which the program must say; Fail()s where it does not.
 DType OutType(TorchCall& c);
 
-// x with other sizes. `declared`, where known, tells what is behind sizes that are computed: a
-// constant says what they are wherever one can.
+// x with other sizes. `declared`, where known, gives the values of sizes that are computed:
+// they are then constants where that is possible.
 Expr ReshapeAsDeclared(const Expr& x, const std::vector<Size>& sizes, const Shape* declared);
 
 // x cut along an axis into parts of these sizes.

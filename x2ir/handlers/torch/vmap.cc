@@ -92,7 +92,7 @@ class Vmap {
                          "; call run_decompositions() on the exported program before it is saved");
   }
 
-  // Tracing leaves nodes behind that nobody uses, of tensors with hidden axes too.
+  // Tracing leaves nodes without uses, of tensors with hidden axes too.
   void DropUnused() {
     for (Node* node = graph_.last(); node;) {
       Node* previous = node->prev();
@@ -185,9 +185,9 @@ class Vmap {
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank) return Invalid("shows an axis that is out of range");
     if (has) {
-      // Behind all levels that are left, if it was the last one.
+      // It must be the last level: the axes of the others come before it in memory.
       if (!levels.empty() && levels.rbegin()->first > level) {
-        return Invalid("shows an axis that others hide behind");
+        return Invalid("shows an axis that is not the last hidden one");
       }
       return Become(node, Moved(x, first, first + axis, node, result), levels);
     }

@@ -8,9 +8,9 @@
 
 namespace X2IR_API x2ir {
 
-// Afterwards hidden axes are axes in front of the others. Known of operators that work element by
-// element, and of indices into tensors that have no hidden axis; Unimplemented, with the node's
-// name, of others.
+// Afterwards hidden axes come before the others. Supported for operators that work element by
+// element, and for indices into tensors without hidden axes; Unimplemented, with the node's
+// name, for others.
 absl::Status InlineVmap(Graph& graph);
 
 }  // namespace x2ir

@@ -9,8 +9,8 @@ namespace {
 
 const Type kNumber = Type::Tensor(DType::kInt64, Shape());
 
-// Reads the text of a Dim whose names stand for numbers that are there: sums of products of names,
-// numbers and functions.
+// Reads the text of a Dim whose names are numbers that exist in the program: sums of products of
+// names, numbers and functions.
 class SizeWriter {
  public:
   SizeWriter(TorchWriter& w, std::string_view text) : w_(w), rest_(text) {}

@@ -8,7 +8,7 @@
 namespace x2ir {
 namespace {
 
-// A number as the attribute that stands for it where that parameter wants one.
+// The number as the type of attribute that the parameter requires.
 Attribute AttributeFor(const TorchParameter* parameter, Attribute value) {
   if (!parameter) return value;
   const std::string_view element = parameter->element();

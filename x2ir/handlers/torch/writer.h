@@ -93,7 +93,7 @@ class TorchWriter : public NodeWriter {
   // --- Building -------------------------------------------------------------------------------
   // A call with one result. `result` may be unknown for what becomes a result of the node.
   Value* Call(std::string_view op, TorchArguments arguments, Type result = {});
-  // A call with several; `wanted[i]` false: nobody looks at it.
+  // A call with several results; `wanted[i]` false: result i has no uses.
   Values Calls(std::string_view op, TorchArguments arguments, const std::vector<bool>& wanted,
                const std::vector<Type>& results = {});
   Values Calls(std::string_view op, TorchArguments arguments);  // those of the node
@@ -107,7 +107,7 @@ class TorchWriter : public NodeWriter {
 // An operand of one element, as a tensor of rank 0.
 Value* OneElement(TorchWriter& w, Value* x);
 
-// The opposite of a TorchHandler: the values that stand for the node's results.
+// The opposite of a TorchHandler: the values that replace the node's results.
 using TorchWriteFn = std::function<absl::StatusOr<Values>(TorchWriter&)>;
 
 }  // namespace x2ir

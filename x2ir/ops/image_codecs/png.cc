@@ -35,7 +35,7 @@ bool Read(State& s) {
   png_read_info(s.png, s.info);
   s.picture = BlankPicture(png_get_image_height(s.png, s.info), png_get_image_width(s.png, s.info));
   if (!s.picture.ok()) return false;
-  // Whatever it is, eight bits of red, green and blue. Of sixteen bits the high ones count.
+  // Any file becomes eight bits of red, green and blue. Of sixteen bits the high ones count.
   png_set_strip_16(s.png);
   png_set_expand(s.png);
   png_set_strip_alpha(s.png);
