@@ -194,7 +194,7 @@ Expr CombineRows(const Expr& rows, const Expr& numbers, const Expr& count,
                  std::string_view reduction, const Expr& first) {
   Builder& b = rows.builder();
   const Expr place = numbers.To(DType::kInt64), end = count.To(DType::kInt64);
-  // What is out of range goes to a row more, which is cut off.
+  // Rows whose index is out of range go to one more row, which is cut off.
   const Expr from_front = place >= 0, before_end = place < end;
   const Expr index = Where(from_front & before_end, place, end);
   const Expr more = Unsqueeze(end + 1, {0});

@@ -28,7 +28,7 @@ Expr Atan2(const Expr& y, const Expr& x);
 inline Complex operator+(const Complex& a, const Complex& b) { return {a.re + b.re, a.im + b.im}; }
 inline Complex operator-(const Complex& a, const Complex& b) { return {a.re - b.re, a.im - b.im}; }
 inline Complex operator-(const Complex& z) { return {-z.re, -z.im}; }
-// All four products, those with 0 too: the signs of zeros are told by them.
+// All four products, those with 0 too: they decide the signs of zeros.
 Complex operator*(const Complex& a, const Complex& b);
 Complex operator/(const Complex& a, const Complex& b);
 inline Complex operator*(const Complex& z, const Expr& real) { return {z.re * real, z.im * real}; }

@@ -70,7 +70,7 @@ Expr Mod(const Expr& a, const Expr& b);
 Expr Mod(const Expr& a, double b);
 
 Expr operator-(const Expr& x);
-// Of bools. (Not && and ||: the built-in ones look at one side first.)
+// Of bools. (Not && and ||: the built-in ones evaluate one operand first.)
 Expr Not(const Expr& x);
 // Not "is there no operand", as it is of a pointer, nor Not().
 bool operator!(const Expr& x) = delete;

@@ -70,7 +70,7 @@ LuFactors Lu(const Expr& a, bool pivot) {
              [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
                Expr x = s[0], from = s[1], pivots = s[2];
                if (pivot) {
-                 // The largest element of the column, from the diagonal on, comes to the
+                 // The largest element of the column, from the diagonal on, moves to the
                  // diagonal.
                  const Expr size = Abs(Gather(x, i, -1));
                  const Expr best = ArgMax(Where(rows >= i, size, -1));

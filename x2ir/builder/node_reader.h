@@ -1,6 +1,6 @@
 // What readers of all dialects share: a node of the dialect as an import form sees it, with
-// operands by position and attributes by name. Every attribute must be asked for, or ignored by
-// name: what is left at the end is an error, so nothing is dropped silently. The first error ends
+// operands by position and attributes by name. Every attribute must be read, or ignored by
+// name: one that is not read is an error, so nothing is dropped silently. The first error ends
 // the form there (the builder stops at it, and ReadNode catches): a form may rely on what it asked
 // for.
 //
@@ -50,7 +50,7 @@ class NodeReader : public NodeView {
   absl::StatusOr<std::vector<int64_t>> KnownInts(size_t i, std::string_view what);
   absl::StatusOr<int64_t> KnownInt(size_t i, std::string_view what);
 
-  // --- Attributes, each with what it is when it is left out -----------------------------------
+  // --- Attributes, each with its default ------------------------------------------------------
   bool HasAttr(Symbol name) const { return attrs().Has(name); }
   int64_t Int(Symbol name, int64_t fallback);
   bool Bool(Symbol name, bool fallback) { return Int(name, fallback) != 0; }
@@ -88,7 +88,7 @@ class NodeReader : public NodeView {
   // The attribute of that C++ type; null when it is left out, Invalid for another type.
   template <typename T>
   const T* Take(Symbol name, std::string_view kind);
-  // The same; an empty list does not say of what it is one.
+  // The same; an empty list has no type, so it fits every type.
   template <typename T>
   const T* TakeList(Symbol name, std::string_view kind);
   bool IsTaken(Symbol name) const { return taken_.contains(name); }

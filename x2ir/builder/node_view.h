@@ -25,7 +25,7 @@ class NodeView {
   const Shape* shape(size_t i = 0) const { return has(i) ? r_.in(i)->shape() : nullptr; }
 
   size_t num_outputs() const { return r_.num_outputs(); }
-  // Whether somebody uses that output.
+  // Whether that output has uses.
   bool wants(size_t i) const { return i < num_outputs() && r_.node.output(i); }
 
   const AttributeMap& attrs() const { return r_.attrs(); }

@@ -1,5 +1,5 @@
 // What writers of all dialects share: a node of the IR as an export form reads it, and the ops of
-// the IR that a form makes on the way (the driver converts these too). A dialect's own writer is a
+// the IR that a form makes in between (the driver converts these too). A dialect's own writer is a
 // class on top of it, with the calls that make the dialect's nodes.
 #ifndef X2IR_BUILDER_NODE_WRITER_H_
 #define X2IR_BUILDER_NODE_WRITER_H_

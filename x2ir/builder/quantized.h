@@ -26,7 +26,7 @@ ValueBounds BoundsOf(const Value* value);
 // The numbers that a value has in every run, where it is a constant or another name of one; null
 // otherwise.
 const Tensor* SettledTensor(const Value* value);
-// Whether a value is the same in every run, as far as a look at a few nodes tells, and not so large
+// Whether a value is the same in every run, as far as a few of its producers show, and not so large
 // that computing it is left to run time.
 bool IsSettled(const Value* value);
 

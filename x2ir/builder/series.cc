@@ -46,7 +46,7 @@ Expr Spread(const Expr& x, const std::vector<double>& nodes) {
   return Beside(x) * Doubles(x.builder(), nodes);
 }
 Expr Weigh(const Expr& y, const std::vector<double>& weights) {
-  // No matmul: of no elements at all ONNX Runtime has none.
+  // No matmul: ONNX Runtime does not support it without elements.
   return Reduce(y * Doubles(y.builder(), weights), "reduce_sum", {-1});
 }
 

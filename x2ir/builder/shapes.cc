@@ -107,7 +107,7 @@ Expr FlattenFront(const Expr& x, int64_t count) {
   Builder& b = x.builder();
   std::vector<int64_t> dims = {-1};
   for (int64_t i = count; i < rank; ++i) {
-    // Beside a size of 0 the -1 says nothing.
+    // With a size of 0 the -1 is not defined.
     if (const Dim size = DimAt(x, i); size.is_static() && size.value() > 0) {
       dims.push_back(size.value());
     }

@@ -109,7 +109,7 @@ Expr Vector(Builder& b, const Size& size) {
   return IsVector(size) ? Expr(b, size.value) : Unsqueeze({b, size.value}, {0});
 }
 Expr Vector(Builder& b, const std::vector<Size>& sizes) {
-  // Numbers beside each other are one constant.
+  // Adjacent numbers become one constant.
   std::vector<Value*> parts;
   std::vector<int64_t> run;
   const auto flush = [&] {

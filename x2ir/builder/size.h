@@ -56,7 +56,7 @@ Expr Filled(Builder& b, DType t, const std::vector<Size>& sizes, double number);
 Expr Slice(const Expr& x, int64_t axis, const Size& start, const Size& end,
            const std::optional<Size>& step = std::nullopt);
 inline constexpr int64_t kToEnd = INT64_MAX;
-// Element i of an axis: the axis stays, with size 1, or goes.
+// Element i of an axis: SliceAt keeps the axis, with size 1; ElementAt removes it.
 Expr SliceAt(const Expr& x, int64_t axis, int64_t i);
 Expr ElementAt(const Expr& x, int64_t axis, int64_t i);
 

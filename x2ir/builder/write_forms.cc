@@ -14,7 +14,7 @@
 namespace x2ir {
 namespace {
 
-// The sum of what is made of each element.
+// The sum over the axes of the computed elements.
 Value* SumOf(NodeWriter& w, Value* elements) {
   return w.Op("reduce_sum", {elements, w.in(1)}, w.attrs());
 }

@@ -1,11 +1,11 @@
 // How layers of Caffe become IR. The meaning is that of BVLC's kernels (src/caffe/layers) at
 // inference, and for layers of other branches that of the branch that brought them (SSD's,
-// PSPNet's, py-faster-rcnn's). Rows only read: nothing but Caffe itself makes such files.
+// PSPNet's, py-faster-rcnn's). Rows only read: only Caffe itself writes such files.
 //
 //   Expr Elu(CaffeArgs& a) { return a.Op("elu", {a.in(0)}, {{"alpha", a.Float("alpha", 1)}}); }
 //   X2IR_CAFFE(elu).From("ELU", "elu_param", Elu);
 //
-// A layer looks at one message of its parameters, and a function asks for its fields; those of
+// A layer reads one message of its parameters, and a function asks for its fields; those of
 // other messages mean nothing to the layer, as in Caffe.
 #ifndef X2IR_HANDLERS_CAFFE_CAFFE_H_
 #define X2IR_HANDLERS_CAFFE_CAFFE_H_
@@ -39,7 +39,7 @@ class CaffeArgs : public NodeReader {
   Expr blob(size_t i, int64_t rank);
   Expr blob(size_t i);  // as it is
 
-  // --- Fields of the layer's parameters, each with what it is when it is left out ----------------
+  // --- Fields of the layer's parameters, each with its default -----------------------------------
   bool Has(std::string_view field) const { return HasAttr(Named(field)); }
   int64_t Int(std::string_view field, int64_t fallback) {
     return NodeReader::Int(Named(field), fallback);

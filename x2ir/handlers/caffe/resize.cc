@@ -38,8 +38,8 @@ absl::StatusOr<Value*> Interp(CaffeArgs& a) {
   return ResizedTo(x, sizes, Interpolated("linear", true)).value();
 }
 
-// Without places each number becomes a square; with them (of a pool's second result) each goes back
-// to its place, and the others are 0.
+// Without indices each number is repeated to a square; with indices (a pool's second result) it is
+// written at its index, and the others are 0.
 absl::StatusOr<Value*> Upsample(CaffeArgs& a) {
   const int64_t scale = a.Int("scale", 2);
   const int64_t scale_h = a.Int("scale_h", scale), scale_w = a.Int("scale_w", scale);

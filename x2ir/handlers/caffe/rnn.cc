@@ -1,5 +1,5 @@
 // Caffe: layers over time. Operands are [time, batch, ...], and for each step and item whether it
-// goes on from the one before (1) or begins anew (0). Steps are written out, as Caffe's own layers
+// continues the one before (1) or begins anew (0). Steps are written out, as Caffe's own layers
 // do.
 #include <vector>
 
@@ -92,7 +92,7 @@ absl::StatusOr<Values> Rnn(CaffeArgs& a) {
   return Values{Stack(a, all, 0), Unsqueeze(h, {0})};
 }
 
-// A step: cells of before [1, batch, n], gates [1, batch, 4 n] and whether it goes on [1, batch].
+// A step: earlier cells [1, batch, n], gates [1, batch, 4 n] and whether it continues [1, batch].
 absl::StatusOr<Values> LstmUnit(CaffeArgs& a) {
   const Expr before = a.in(0), gates = a.in(1), goes_on = Unsqueeze(a.in(2), {2});
   const Dim size = DimAt(before, 2);

@@ -55,7 +55,7 @@ Expr Inside(Caffe2Args& a, const Expr& boxes, const Expr& height, const Expr& wi
   return Concat(a, edges, 1);
 }
 
-// What is left of boxes [groups, n, 4] with chances [groups, n] over a threshold: rows
+// The boxes [groups, n, 4] with chances [groups, n] over a threshold that are kept: rows
 // [group, number] (int64), group after group, the best first.
 struct Kept {
   Expr group, number;

@@ -19,7 +19,7 @@ absl::StatusOr<Value*> PoolOp(Caffe2Args& a, bool mean) {
     return GlobalPool(a, a.in(0), mean ? PoolKind::kAverage : PoolKind::kMax, last).value();
   }
   const Windows w = WindowsOf(a);
-  // A mean counts what is of the image, unless it is told otherwise.
+  // By default a mean counts only elements of the image.
   WindowPool pool{w.window, mean ? PoolKind::kAverage : PoolKind::kMax, count};
   if (w.legacy == kCaffe) {
     a.Require(!w.window.channels_last, "channels last");

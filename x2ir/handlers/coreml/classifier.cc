@@ -42,7 +42,7 @@ Value* Unshaped(Value* value) {
   for (Node* node; (node = value->producer()) && node->is_ir() && node->input(0);) {
     const bool step = std::any_of(std::begin(kSteps), std::end(kSteps),
                                   [&](const char* op) { return node->op().view() == op; });
-    // A cast that leaves every number what it is.
+    // A cast that changes no number.
     const DType from = node->input(0)->dtype(), to = value->dtype();
     const bool exact =
         node->Is("cast") && ((IsInteger(from) && IsInteger(to)) || from == to ||
@@ -53,7 +53,7 @@ Value* Unshaped(Value* value) {
   return value;
 }
 
-// The scores that a value is the place of the greatest of: one place, of as many as there are
+// The scores of which a value is the index of the greatest: one index, and as many scores as
 // classes.
 Value* ScoresOf(Value* place, int64_t classes) {
   const Node* node = Unshaped(place)->producer();
@@ -157,7 +157,7 @@ Value* OperandFor(Value* output, const LabelsOfScores& labels) {
   return all ? value : nullptr;
 }
 
-// What computed labels alone goes, also where no passes run: no program has it.
+// Erases nodes that only computed labels, also where no passes run: no program has them.
 void EraseUnusedNodes(Graph& graph) {
   for (Node* node = graph.last(); node;) {
     Node* const before = node->prev();
@@ -218,7 +218,7 @@ Classify AddClassify(Graph& graph, Value* scores, Attribute classes, std::string
   return {node, label, dictionary};
 }
 
-// `value` takes the place of an output, and its name, and says what it was.
+// `value` replaces an output and takes its name; an annotation has the output's name and type.
 void TakeOutput(Graph& graph, size_t i, Value* value) {
   Value* old = graph.outputs()[i];
   value->annotations().GetOrMake().extra[coreml::kPort] =

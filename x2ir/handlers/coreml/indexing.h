@@ -12,7 +12,7 @@ namespace X2IR_API x2ir {
 
 using PutFn = std::function<Expr(const Expr& data, const Expr& indices, const Expr& updates,
                                  std::string_view reduction)>;
-// data with updates put in ("update"), or combined with what is there: add, sub, mul, div, max,
+// data with updates as elements ("update"), or combined with them: add, sub, mul, div, max,
 // min.
 Expr CombinedAt(NodeReader& a, const Expr& data, const Expr& indices, const Expr& updates,
                 const std::string& mode, const PutFn& put);

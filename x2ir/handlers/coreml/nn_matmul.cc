@@ -40,7 +40,7 @@ Expr BatchedMatmul(NnArgs& a) {
     const Expr x = matrix(0, 0), y = matrix(1, 1);
     return MatMul(ta ? SwapLast(x) : x, tb ? SwapLast(y) : y);
   }
-  // The weights lie column by column; neither flag is of them.
+  // The weights are stored column by column; the flags do not apply to them.
   const Expr y = MatMul(a.X(), SwapLast(a.NeedWeights("weights", {columns, rows})));
   return biased ? y + a.NeedWeights("bias", {columns}) : y;
 }

@@ -137,7 +137,7 @@ Expr MilResizeBilinear(MilArgs& a) {
 // Along an axis, of which each is looked at.
 constexpr int64_t kMaxPlaces = int64_t{1} << 24;
 
-// The elements of `in` that the middles of `out` results lie in.
+// The elements of `in` that contain the middles of `out` results.
 std::vector<int64_t> Middles(int64_t in, int64_t out) {
   std::vector<int64_t> places;
   for (int64_t i = 0; i < out; ++i) places.push_back((2 * i + 1) * in / (2 * out));

@@ -35,7 +35,7 @@ bool NeverClipped(const MilLayer& layer) {
          static_cast<double>((*x)[0].value()) <= *layer.clip;
 }
 
-// Step by step, since the IR's LSTM clips what goes into its gates and not its cell.
+// Step by step, since the IR's LSTM clips the operands of its gates and not its cell.
 RecurrentResults ClippedLstm(NodeReader& a, const MilLayer& layer) {
   Builder& b = a.b();
   const int64_t hidden = DimAt(layer.directions[0].r, 1).value();
@@ -242,7 +242,7 @@ std::string_view WrittenActivation(std::string_view name) {
   return "";
 }
 
-// A constant's slice of the first axis, which goes; rows of gates in MIL's order, at `places`.
+// A constant's slice of the first axis, which is removed; gates in MIL's order, at `places`.
 absl::StatusOr<Value*> WrittenRows(MilWriter& w, size_t operand, int64_t direction,
                                    const std::vector<int64_t>& places) {
   X2IR_ASSIGN_OR_RETURN(const Tensor* all, w.Constant(operand, "weights"));

@@ -13,7 +13,7 @@
 
 namespace X2IR_API x2ir {
 
-// pad_type: "valid", "same" (what is odd goes to the end), "same_lower", or "custom": of these
+// pad_type: "valid", "same" (an odd element is added at the end), "same_lower", or "custom": these
 // pads.
 void SetPadding(NodeReader& a, const std::string& type, std::vector<int64_t> pads, Window* window);
 

@@ -34,7 +34,7 @@ class DarknetArgs : public NodeReader {
   // Operand i as an image [batch, channels, height, width].
   Expr image(size_t i = 0);
 
-  // Options, each with what it is when it is left out.
+  // Options, each with its default.
   int64_t Integer(std::string_view name, int64_t fallback);
   bool Flag(std::string_view name, bool fallback) { return Integer(name, fallback) != 0; }
   double Number(std::string_view name, double fallback);

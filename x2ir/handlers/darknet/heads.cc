@@ -23,7 +23,7 @@ struct Boxes {
   double overlap = 0;            // nms_threshold
   bool softmax = false;          // of classes; else each is a chance of its own
   bool plain = false;            // numbers are chances already (new_coords)
-  bool sigmas = false;           // beside each coordinate how uncertain it is
+  bool sigmas = false;           // each coordinate has a number for its uncertainty
   double point = 0;              // where in a box its place is, seen from its middle: -0.5, 0, 0.5
 };
 

@@ -17,8 +17,8 @@ absl::StatusOr<Value*> BatchNormSection(DarknetArgs& a) {
 }
 
 // x / (kappa + alpha * sum of squares around it)^beta. The kernel carries the sum from channel to
-// channel: it begins with the channels before size / 2, takes up the one that enters the window and
-// leaves out the one that left it, so that channel size / 2 never enters, and is taken off later.
+// channel: it begins with the channels before size / 2, adds the one that enters the window and
+// subtracts the one that left it, so that channel size / 2 is never added, but subtracted later.
 absl::StatusOr<Value*> Normalization(DarknetArgs& a) {
   const int64_t size = a.Integer("size", 5);
   const double alpha = a.Number("alpha", .0001), beta = a.Number("beta", .75),

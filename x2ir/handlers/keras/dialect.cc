@@ -1,6 +1,6 @@
-// The dialect "keras", and masks: which steps of a tensor count is said by a layer, and goes on
-// from layer to layer beside the tensor. Before nodes are converted masks become operands of the
-// layers that look at them.
+// The dialect "keras", and masks: a layer defines which steps of a tensor count, and the mask is
+// passed from layer to layer beside the tensor. Before nodes are converted masks become operands of
+// the layers that read them.
 #include "x2ir/core/dialect.h"
 
 #include <algorithm>
@@ -23,9 +23,9 @@ enum class MaskUse {
   kStops,    // its results have none; a warning where it is given one
   kDrops,    // its results have none, as it should be
   kPasses,   // those of the results are those of the first tensor
-  kLooks,    // it looks at them, and its results have none
-  kSteps,    // a recurrent layer: it looks, and passes them where it gives all steps
-  kQueries,  // attention: it looks, and passes the mask of the queries
+  kLooks,    // it reads them, and its results have none
+  kSteps,    // a recurrent layer: it reads, and passes them where it gives all steps
+  kQueries,  // attention: it reads, and passes the mask of the queries
   kMakes,    // its own
   kJoins,    // results count where all tensors do
   kConcat,
@@ -102,7 +102,7 @@ class MaskFlow {
  public:
   MaskFlow(Graph& graph, std::vector<std::string>& warnings) : graph_(graph), warnings_(warnings) {}
 
-  // Unimplemented where a layer looks at a mask that releases of Keras make in different ways.
+  // Unimplemented where a layer reads a mask that releases of Keras make in different ways.
   absl::Status Run() {
     std::vector<Node*> nodes;
     for (Node* node : graph_.nodes()) nodes.push_back(node);
@@ -182,7 +182,7 @@ class MaskFlow {
       case MaskUse::kSteps:
       case MaskUse::kQueries: break;
     }
-    // Keras 3 writes how it made the masks that layers look at.
+    // Keras 3 writes how it made the masks that layers read.
     if (!IsGivenMasks(node) && status_.ok()) {
       status_ = Unimplemented("layer '", node.name(), "' (", node.op().view(),
                               ") looks at a mask of merged tensors of which some have other masks "

@@ -57,7 +57,7 @@ Value* OfTwoFloats(KerasCall& c) {
   const DType type = IsFloating(together) ? together : DType::kFloat32;
   return kFormula(c.Tensor("x", type), c.Tensor("y", type));
 }
-// The larger one goes out of the sum, unless it is infinite.
+// The larger one is taken out of the sum, unless it is infinite.
 Expr LogAddExp(const Expr& x, const Expr& y) {
   const Expr top = Max(x, y), down = -Abs(x - y);
   return Where(IsNan(down), x + y, top + Log1p(Exp(down)));

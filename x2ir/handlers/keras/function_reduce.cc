@@ -49,7 +49,7 @@ Value* FunctionLogSumExp(KerasCall& c) {
 
 Value* FunctionEuclidean(KerasCall& c) { return Reduced(c, c.Tensor("x"), "reduce_l2"); }
 
-// The mean of squares of what is left without the mean.
+// The mean of the squared differences from the mean.
 Expr VarianceOf(const Expr& x, const std::vector<int64_t>& axes, bool keep) {
   return Reduce(Square(x - Reduce(x, "reduce_mean", axes, true)), "reduce_mean", axes, keep);
 }

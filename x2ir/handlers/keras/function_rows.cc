@@ -13,7 +13,7 @@ namespace {
 //   x:b         the same as bool
 //   axis:i      numbers, int64; a list of them, or a tensor
 //   x:*         a list of tensors, each an operand
-//   axis:i=-1   what it is where it is left out; =? : there is no such operand then
+//   axis:i=-1   the default; =? : there is no such operand then
 // and of attributes:
 //   exclusive              the argument of the attribute's name: bool, integer or text
 //   keep_dims<keepdims|k   the argument has other names

@@ -247,7 +247,7 @@ Expr KerasCall::Tensor(std::string_view name, DType type) {
 
 std::vector<Expr> KerasCall::Tensors(std::string_view name) {
   const Json& json = Arg(name);
-  // A tensor in the place of a list is the list of what it has along its first axis.
+  // A tensor instead of a list is split along its first axis.
   if (IsOperand(json)) {
     const Expr x = ValueOf(json);
     const Dim count = DimAt(x, 0);

@@ -46,7 +46,7 @@ class KerasArgs : public NodeReader {
   // Of the i-th tensor: bool, false where it does not count; null: there is none.
   Expr mask(size_t i = 0) const { return i < masks_.size() ? masks_[i] : Expr(nullptr); }
   bool has_mask(size_t i = 0) const { return mask(i).value() != nullptr; }
-  // What the layer's floats are computed in; kUndefined: in what they are.
+  // The type that the layer's floats are computed in; kUndefined: in their own.
   DType compute_type() const { return compute_; }
   void compute_in(DType type) { compute_ = type; }
   // The element type that the configuration says, as of its results.
@@ -55,7 +55,7 @@ class KerasArgs : public NodeReader {
   // Nothing of its configuration matters.
   void IgnoreConfiguration();
 
-  // --- Configuration, each with what it is when it is left out
+  // --- Configuration, each with its default
   // ------------------------------------
   bool Given(Symbol name) const { return attrs().Has(name); }
   std::string Text(Symbol name, std::string_view fallback = "");

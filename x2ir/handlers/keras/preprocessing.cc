@@ -252,7 +252,7 @@ Expr IndexOf(KerasArgs& a, const Expr& x, const Vocabulary& v, bool numbers) {
                            {"values", Tensor::Vector(places)},
                            {"default", Tensor::Of<int64_t>({1}, {otherwise})}});
   if (v.unknown_count < 2) return index;
-  // Several indices of words that are not known: numbers by what is left of them, words by a hash.
+  // Several indices of unknown words: numbers by the remainder of a division, words by a hash.
   const Expr bucket =
       numbers ? Mod(x, static_cast<double>(v.unknown_count)) : HashOf(x, v.unknown_count, {});
   return Where(index == -1.0, Shifted(bucket, static_cast<double>(first)), index);

@@ -206,7 +206,7 @@ absl::StatusOr<Value*> BoxNms(SymbolArgs& a) {
   const Expr classes = ids >= 0 ? ColumnOf(rows, ids) : score;
   alive = Suppressed(a, SidesOf(rows, coords, in == "center"), alive,
                      ids >= 0 && !force ? &classes : nullptr, overlap, true, rounds);
-  // What is left goes to the front.
+  // Boxes that are left come first.
   const Expr first = OrderOf(Where(alive, -places.To(DType::kFloat32), -1e9));
   const Expr kept = RowsAt(rows, first);
   const Expr result = in == out ? kept : InOtherFormat(a, kept, coords, in == "center");

@@ -1,5 +1,5 @@
 // The dialect "mxnet", and what happens to a symbol before its nodes are converted: operands that
-// only training looks at go, and inputs get the ranks and
+// that only training reads are removed, and inputs get the ranks and
 // types that their layers say.
 #include "x2ir/core/dialect.h"
 
@@ -37,7 +37,7 @@ void EraseUnusedNodes(Graph& graph) {
 }
 
 void DropLabels(Graph& graph) {
-  std::vector<Value*> used;  // inputs that somebody uses so far
+  std::vector<Value*> used;  // inputs with uses so far
   for (Value* input : graph.inputs()) {
     if (!input->is_unused()) used.push_back(input);
   }

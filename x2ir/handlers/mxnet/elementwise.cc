@@ -156,7 +156,7 @@ Pair Promoted(const Expr& x, const Expr& y) {
   return {x.To(t), y.To(t)};
 }
 
-// The scalar beside operand 0, promoted: integers beside a number that is none become float32.
+// Operand 0 and the scalar, promoted: with a scalar that is no integer, integers become float32.
 Pair WithNumber(SymbolArgs& a, bool reversed) {
   Expr x = a.in(0);
   const double number = a.Number("scalar", 1);

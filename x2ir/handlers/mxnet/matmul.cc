@@ -15,8 +15,8 @@
 namespace x2ir {
 namespace {
 
-// The last axis of the first operand with the first one of the second. Transposed: of a matrix
-// its two axes, of more axes the first (or last) one goes to the other end.
+// The last axis of the first operand with the first one of the second. Transposed: the two axes of
+// a matrix are swapped; with more axes the first (or last) one moves to the other end.
 absl::StatusOr<Value*> Dot(SymbolArgs& a) {
   const bool left = a.Flag("transpose_a", false), right = a.Flag("transpose_b", false);
   a.Ignore("forward_stype");

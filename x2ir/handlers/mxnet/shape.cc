@@ -23,7 +23,7 @@ namespace {
 absl::StatusOr<Value*> MxReshape(SymbolArgs& a) {
   std::vector<int64_t> codes = a.Tuple("shape");
   const bool reverse = a.Flag("reverse", false);
-  // Files of the first versions: 0 is what is left.
+  // In files of the first versions 0 means the remaining size.
   const std::vector<int64_t> target = a.Tuple("target_shape");
   const bool keep = a.Flag("keep_highest", false);
   if (codes.empty() && !target.empty()) {
@@ -43,8 +43,8 @@ Value* NpReshape(SymbolArgs& a) {
   return Reshape(a.in(0), sizes);
 }
 
-// -1: what is left; -2: keep; -3: an axis of size 1 goes; -4: the rest; -5: two as one; -6: one as
-// two.
+// -1: the remaining size; -2: keep; -3: an axis of size 1 is removed; -4: the rest; -5: two as one;
+// -6: one as two.
 absl::StatusOr<Value*> NpxReshape(SymbolArgs& a) {
   std::vector<int64_t> codes = a.Tuple("newshape");
   const bool reverse = a.Flag("reverse", false);
@@ -447,7 +447,7 @@ Value* PadAll(SymbolArgs& a) {
   a.Require(reflection == "even", StrCat("reflect_type ", reflection));
   Expr x = a.in(0);
   if (mode == "symmetric") {
-    // The last elements twice: the other way round beside them.
+    // The outer elements are repeated in reversed order.
     for (size_t i = 0; i + 1 < widths.size(); i += 2) {
       const auto axis = static_cast<int64_t>(i / 2);
       const Dim dim = DimAt(x, axis);

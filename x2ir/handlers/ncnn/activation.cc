@@ -6,8 +6,8 @@
 namespace x2ir {
 namespace {
 
-// A list for each channel beside the first axis of a blob: its channels, or the rows or numbers of
-// a blob of two axes or one.
+// PReLU's list has a number for each element of a blob's first axis: its channels, or the rows or
+// numbers of a blob of two axes or one.
 Value* Relu(NcnnArgs& a) {
   const double slope = a.Float(0, 0);
   if (slope == 0) return a.Op("relu", {a.in(0)});

@@ -128,8 +128,8 @@ absl::StatusOr<Values> Sdpa(NcnnArgs& a) {
   return results;
 }
 
-// Pairs of numbers of each row, side by side or a half apart, turned by angles [1, rows, half]. Of
-// twice as many angles the second half is of the second numbers.
+// Pairs of numbers of each row, adjacent or a half apart, rotated by angles [1, rows, half]. Of
+// twice as many angles the second half is for the second numbers.
 absl::StatusOr<Value*> RotaryEmbed(NcnnArgs& a) {
   const bool side_by_side = a.Flag(0, false);
   const Expr x = a.in(0);

@@ -36,7 +36,7 @@ Window WindowOf(NcnnArgs& a, size_t spatial) {
   return w;
 }
 
-// Weights of so many numbers a filter, and what is left for the channels.
+// Weights [out, channels, kernel...]; the number of channels is inferred.
 Expr Kernel(NcnnArgs& a, const Expr& flat, const Window& window, int64_t out) {
   std::vector<int64_t> dims = {out, -1};
   dims.insert(dims.end(), window.kernel.begin(), window.kernel.end());

@@ -1,5 +1,5 @@
-// ncnn: boxes to begin with, boxes that are left, and regions of images. A list of regions is one
-// blob; layers that look into one region look at its first four numbers.
+// ncnn: default boxes, boxes that are kept, and regions of images. A list of regions is one
+// blob; layers that use one region read its first four numbers.
 #include "x2ir/builder/layers/detection.h"
 
 #include <algorithm>

@@ -30,7 +30,7 @@ class NcnnArgs : public NodeReader {
   // An axis of a blob, which has no batch, as an axis of operand 0.
   int64_t AxisOf(int64_t axis);
 
-  // Parameters by their numbers, each with what it is when it is left out.
+  // Parameters by their numbers, each with its default.
   bool Has(int64_t id) const { return HasAttr(Symbol(StrCat(id))); }
   int64_t Int(int64_t id, int64_t fallback);
   bool Flag(int64_t id, bool fallback) { return Int(id, fallback) != 0; }
@@ -48,8 +48,8 @@ class NcnnArgs : public NodeReader {
 absl::StatusOr<Expr> NcnnActivated(NcnnArgs& a, const Expr& x, int64_t id = 9);
 // x in steps of its scale, as ncnn rounds them: halves away from zero, from -127 to 127.
 Expr NcnnQuantized(const Expr& x, const Expr& scale);
-// A product of int8 that ncnn makes of floats as it goes: x in steps of which 127 are the greatest
-// number over these axes.
+// Floats that ncnn quantizes to int8 at run time for a product: x in steps, of which 127 are the
+// greatest number over these axes.
 struct NcnnSteps {
   Expr steps, scale;  // scale: with the axes as 1
 };

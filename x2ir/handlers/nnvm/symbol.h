@@ -1,5 +1,5 @@
 // Operators of symbols: what the dialects "mxnet" and "nnvm" share. Attributes are texts ("(1, 1)",
-// "True", "None", "float32"); a form asks for each by what it is.
+// "True", "None", "float32"); a form asks for each with its type.
 #ifndef X2IR_HANDLERS_NNVM_SYMBOL_H_
 #define X2IR_HANDLERS_NNVM_SYMBOL_H_
 
@@ -23,7 +23,7 @@ class SymbolArgs : public NodeReader {
  public:
   using NodeReader::NodeReader;
 
-  // Each with what it is when it is left out, or "None". Invalid for a text that is none.
+  // Each with its default, used also for "None". Invalid for a text of another type.
   std::string Text(Symbol name, std::string_view fallback = "");
   bool Given(Symbol name) const;  // neither left out nor "None"
   int64_t Integer(Symbol name, int64_t fallback);

@@ -15,7 +15,7 @@ namespace X2IR_API x2ir {
 // of axis 0.
 void UseFakeQuantization(Graph& graph, const Target& target);
 
-// Products take up transposes of their operands, and ops with a number beside a tensor have it as
+// Products absorb transposes of their operands, and ops of a tensor and a number have the number as
 // an attribute, as OneFlow's own graphs do.
 absl::Status FinishOneflow(Model& model, const FormatOptions& options);
 

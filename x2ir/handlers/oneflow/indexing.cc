@@ -32,7 +32,7 @@ Value* DimGather(OneflowArgs& a) {
 enum Combination : uint8_t { kPut, kAdd, kMultiply };
 constexpr std::string_view kReductions[] = {"none", "add", "mul"};
 
-// Of the updates, as many as there are places count.
+// Updates have the sizes of the indices; the rest is ignored.
 Value* Scattered(OneflowArgs& a, const Expr& data, const Expr& index, Expr updates,
                  Combination how) {
   const int64_t dim = a.AxisOf(a.Int("dim"), data.rank());

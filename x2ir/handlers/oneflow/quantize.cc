@@ -30,7 +30,7 @@ Scheme TakeScheme(OneflowArgs& a) {
   return s;
 }
 
-// Step and zero of numbers that lie between two.
+// The scale and zero point of numbers from `low` to `high`.
 Values StepOf(OneflowArgs& a, const Scheme& scheme, const Expr& low, const Expr& high,
               const Expr& greatest, int64_t bits) {
   if (scheme.cambricon) {

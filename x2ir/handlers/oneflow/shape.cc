@@ -336,7 +336,7 @@ absl::StatusOr<Values> ToSplit(OneflowWriter& w) {
   return parts;
 }
 
-// Bounds for all axes; steps backwards as steps through what was turned around.
+// Bounds for all axes. A negative step becomes a positive one of the reversed operand.
 absl::StatusOr<Value*> ToSlice(OneflowWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, w.Sizes(w.in(0)->type()));
   X2IR_ASSIGN_OR_RETURN(const auto starts, w.KnownInts(1, "starts"));

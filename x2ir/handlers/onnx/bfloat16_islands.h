@@ -1,4 +1,4 @@
-// Numbers that are bfloat16 on the way, in a graph that is about to be written.
+// Intermediate values of bfloat16 in a graph that is about to be written.
 #ifndef X2IR_HANDLERS_ONNX_BFLOAT16_ISLANDS_H_
 #define X2IR_HANDLERS_ONNX_BFLOAT16_ISLANDS_H_
 

@@ -11,7 +11,7 @@
 namespace X2IR_API x2ir {
 
 // Rows of `count` numbers of 2, 4 or 8 bits, as a tensor [rows, count] of uint2, uint4 or uint8,
-// whose rows follow one another without a gap. What is packed alike is not copied.
+// whose rows follow one another without a gap. Bytes that have the same layout are not copied.
 // Unimplemented: not of bytes; InvalidArgument: another number of bytes.
 absl::StatusOr<Tensor> UnpackedRows(const Tensor& bytes, int64_t rows, int64_t count, int64_t bits);
 

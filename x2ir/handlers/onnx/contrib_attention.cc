@@ -156,7 +156,7 @@ absl::StatusOr<Values> Attend(Rewrite& r, const AttentionCall& call) {
   }
   AttributeMap attrs = AttentionAttrs(r, !by_head);
   if (call.wants_scores) attrs.Set("qk_matmul_output_mode", 2);
-  // The last of the outputs that anybody wants is the last that there is.
+  // Outputs after the last wanted one are dropped.
   std::vector<bool> wanted = {true, call.wants_key, call.wants_value, call.wants_scores};
   while (!wanted.back()) wanted.pop_back();
   Values y = b.Ops("attention", {q, call.k, call.v, bias, call.past_key, call.past_value},

@@ -28,7 +28,7 @@ namespace X2IR_API x2ir {
 //
 // By head attention is taken between reshape and transpose, and, where the target has no op for it,
 // in any case. A mask of booleans becomes what is added to the scores, once for all that use it;
-// where a query may look at nothing, a where gives the zeros that these kernels do not.
+// for queries that see no key, a where gives the zeros that these kernels do not.
 // Only where operands are of the element types and ranks that its kernels have. `target` is the one
 // that the graph is written for, without these ops.
 void UseContribOps(Graph& graph, const Target& target);

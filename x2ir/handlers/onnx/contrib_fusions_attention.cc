@@ -103,7 +103,7 @@ bool LiesAlong(const Value& x, int64_t from_end) {
   return true;
 }
 
-// Whether element i of the mask says that a query looks at a key; nothing where it says neither.
+// Whether a query sees a key, by element i of the mask; nullopt for other numbers.
 std::optional<bool> Looks(const Tensor& mask, int64_t i) {
   if (mask.dtype() == DType::kBool) return mask.AsInt(i) != 0;
   const double x = mask.AsDouble(i);
@@ -111,7 +111,7 @@ std::optional<bool> Looks(const Tensor& mask, int64_t i) {
   return x == 0 ? std::optional(true) : x <= kNever ? std::optional(false) : std::nullopt;
 }
 
-// Whether query i looks at keys 0 to past + i, in every run.
+// Whether query i sees keys 0 to past + i, in every run.
 bool IsCausal(const Value* mask, const Dim& past, const Dim& queries, const Dim& keys) {
   if (!mask) return queries == Dim(1);
   if (const Tensor* tensor = mask->fixed_constant()) {
@@ -169,7 +169,7 @@ bool IsOpen(const Tensor& mask) {
   return true;
 }
 
-// Which queries may look at anything, [batch, length, 1], of a mask [batch, 1, length, keys].
+// Which queries see any key, [batch, length, 1], of a mask [batch, 1, length, keys].
 Expr OpenRows(const Expr& mask, const Target& target) {
   Builder& b = mask.builder();
   const bool has = target.Takes("reduce_max", 0, DType::kBool);
@@ -331,7 +331,7 @@ class AttentionFusion {
       operands.insert(operands.end(), {last, all});
     } else {
       operands.insert(operands.end(), {nullptr, nullptr, Bias()});
-      // A query that may look at nothing gives zeros.
+      // A query that sees no key gives zeros.
       const Tensor* fixed = yes_no_ ? mask_->fixed_constant() : nullptr;
       if (yes_no_ && !(fixed && IsOpen(*fixed))) {
         Value*& known = masks_.open[mask_];

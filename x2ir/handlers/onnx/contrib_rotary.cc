@@ -74,7 +74,7 @@ absl::StatusOr<Values> FromRotaryEmbedding(Rewrite& r) {
 // --- GemmaRotaryEmbedding
 // ---------------------------------------------------------------------------
 
-// Queries and keys, and both turned by a right angle already, by the angles of the embedding.
+// Queries and keys, both also rotated by a right angle, and the angles of the embedding.
 absl::StatusOr<Values> FromGemmaRotaryEmbedding(Rewrite& r) {
   enum { kAngles, kQ, kTurnedQ, kK, kTurnedK };
   if (!IsFloating(r.dtype(kQ))) return Unimplemented("q: an unknown element type");

@@ -42,7 +42,7 @@ class BranchesLens : public LensImpl {
 // Until opset 10 both branches give results of one shape.
 bool BranchesMerge(const Type& a, const Type& b) { return MergeTypes(a, b).ok(); }
 
-// In the IR a tensor goes with an optional one.
+// The IR does not distinguish a tensor from an optional one.
 bool AreOfOneKind(const Type& a, const Type& b) {
   return a.kind() == b.kind() || a.kind() == Type::kUnknown || b.kind() == Type::kUnknown;
 }
@@ -51,7 +51,7 @@ X2IR_ONNX(if)
     .Is("If", In(1, 10),
         std::make_shared<const BranchesLens>(BranchesMerge, ", which opset 11 allows"))
     .Is("If", Since(11), std::make_shared<const BranchesLens>(AreOfOneKind, ""));
-// Whether a body goes on as long as it is told to: it hands on its condition, or says true.
+// Whether only the number of rounds ends the loop: the body returns its condition, or true.
 bool GoesOn(const Graph& body) {
   if (body.outputs().empty() || body.inputs().size() < 2) return true;
   const Value* cond = body.outputs()[0];

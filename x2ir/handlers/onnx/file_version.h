@@ -11,7 +11,7 @@ namespace X2IR_API x2ir {
 
 // Sets the file version of a model that is about to be written: the model's own where it has one,
 // else the oldest that will do; newer where what the model holds needs it. The option "ir_version"
-// goes before all that, and is an option error where the model cannot have it.
+// overrides both, and is an option error where the model cannot have it.
 absl::Status SetOnnxFileVersion(Model& model, const FormatOptions& options);
 
 }  // namespace x2ir

@@ -1,6 +1,6 @@
 // FlexAttention of ONNX's preview domain, which is experimental and has no schema here: attention
-// whose scores and probabilities go through graphs of the model's own. It becomes what it is made
-// of.
+// whose scores and probabilities are modified by graphs of the model. It becomes several ops of
+// the IR.
 #include <cmath>
 #include <cstdint>
 #include <string>

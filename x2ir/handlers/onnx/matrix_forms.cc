@@ -76,7 +76,7 @@ bool MergeMatrixForm(Node& node) {
   node.SetAttr("axis", *axis);
   y->set_type(after->output(0)->type());
   ReplaceUsesByOlder(*node.graph(), after->output(0), y);
-  // What computed the sizes goes too.
+  // Nodes that only computed the sizes are erased too.
   std::vector<Node*> unused = {after, before};
   while (!unused.empty()) {
     Node* next = unused.back();

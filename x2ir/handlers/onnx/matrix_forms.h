@@ -8,8 +8,8 @@
 namespace X2IR_API x2ir {
 
 // Before opset 13 these ops see their operand as a matrix, all axes from `axis` on taken as one. So
-// one of a matrix that a Flatten or Reshape made, and that a Reshape makes what it was again, is
-// one without the two.
+// an op on a matrix that a Flatten or Reshape made, followed by a Reshape back to the old shape, is
+// the same op without the two.
 void MergeMatrixForms(Graph& graph);
 
 }  // namespace x2ir

@@ -70,7 +70,7 @@ Lens LstmDefaults() { return Recurrent({"Sigmoid", "Tanh", "Tanh"}); }
 Lens LengthFirst() { return Fixed("batch_first", 0); }
 Lens Layout() { return Renamed("batch_first", "layout"); }
 
-// Before opset 7 output_sequence told whether Y is wanted, which the outputs say themselves.
+// Before opset 7 output_sequence said whether Y is an output, which the outputs say themselves.
 Lens SequenceHint() { return Dropped("output_sequence"); }
 // The default direction of the first GRU is misspelled.
 Lens MisspelledDirection() {

@@ -124,7 +124,7 @@ absl::Span<const OnnxSchema> AllOnnxSchemas();
 // The newest opset of ai.onnx that we know.
 int LatestOnnxOpset();
 // The oldest IR version in which a model of this opset of ai.onnx may be written. For an opset
-// that is newer than ours: the newest IR version that goes with a release.
+// that is newer than ours: the newest IR version that belongs to a release.
 int OldestIrVersionForOpset(int opset);
 // The opset of ai.onnx.ml that came with this opset of ai.onnx.
 int MlOpsetFor(int opset);

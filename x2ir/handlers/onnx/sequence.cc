@@ -18,7 +18,7 @@ X2IR_ONNX(sequence_erase).Is("SequenceErase", Since(11));
 X2IR_ONNX(sequence_insert).Is("SequenceInsert", Since(11));
 X2IR_ONNX(sequence_length).Is("SequenceLength", Since(11));
 
-// keepdims means nothing beside split, yet runtimes look at it.
+// keepdims has no meaning if split is given, yet runtimes read it.
 class KeepDimsLens : public LensImpl {
  public:
   absl::Status Import(Draft& draft) const override { return Move(draft); }

@@ -75,7 +75,7 @@ absl::StatusOr<Values> FromSplit18(Rewrite& r) {
   return r.b.Ops("split", r.node.inputs(), std::move(attrs), wanted);
 }
 
-// Opset 18 wants to be told how many equal parts there are.
+// Opset 18 requires the number of equal parts.
 absl::StatusOr<Values> ToSplit18(Rewrite& r) {
   AttributeMap attrs;
   if (const int64_t axis = r.attrs().Int("axis"); axis != 0) attrs.Set("axis", axis);
@@ -148,8 +148,8 @@ class EndsBackwards : public LensImpl {
   }
 };
 
-// What names no axes moves nothing, which runtimes refuse or take for all axes: Slice and Pad of a
-// scalar, Squeeze with an empty list. Nor do runtimes reflect to and fro.
+// An op without axes changes nothing, but runtimes refuse it or apply it to all axes: Slice and Pad
+// of a scalar, Squeeze with an empty list. Nor do runtimes reflect more than once.
 class SomeAxes : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }

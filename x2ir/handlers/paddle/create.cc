@@ -34,7 +34,7 @@ Expr Bools(PaddleArgs& a, double number) {
   return {a.b(), a.b().Constant(Tensor::Scalar<bool>(number != 0))};
 }
 
-// The number of an operand, or of an attribute; as text it goes before the other one.
+// The number of an operand, or of an attribute; the attribute with a text takes precedence.
 Expr FillNumber(PaddleArgs& a, DType type, Symbol name, PaddleArgs::Slots slots) {
   const Attribute* text = a.attrs().Find("str_value");
   const auto* written = text ? text->get<std::string>() : nullptr;

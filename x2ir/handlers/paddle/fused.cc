@@ -193,7 +193,7 @@ Expr SoftmaxUpperTriangle(PaddleArgs& a) {
 // --- Rotary positions
 // -----------------------------------------------------------------------------
 
-// cos x + sin turned(x), for x [batch, length, heads, size], or [length, batch, ...].
+// cos * x + sin * rotated(x), for x [batch, length, heads, size], or [length, batch, ...].
 struct Rotation {
   Expr sin, cos;  // in the type that is computed in
   bool adjacent;  // pairs are numbers side by side, else those of the two halves

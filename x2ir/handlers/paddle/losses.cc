@@ -1,4 +1,4 @@
-// Losses, and what is counted beside them.
+// Losses, and metrics of predictions.
 #include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {

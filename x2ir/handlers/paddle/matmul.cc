@@ -1,4 +1,4 @@
-// Products of matrices, and what is made of them.
+// Products of matrices, and ops that contain them.
 
 #include "x2ir/handlers/paddle/elementwise.h"
 #include "x2ir/handlers/paddle/paddle.h"

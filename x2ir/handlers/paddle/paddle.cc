@@ -18,8 +18,8 @@ namespace {
 [[maybe_unused]] const bool kRegistered =
     RegisterDialect({.name = std::string(paddle::kDialect), .after_read = PreparePaddle});
 
-// Attributes that say nothing about results: where and by what kernel something runs, whence it
-// came, and what only training looks at.
+// Attributes that do not affect results: the device and the kernel, the position in the source, and
+// attributes that only training reads.
 bool IsMeaningless(std::string_view name) {
   static constexpr std::string_view kNames[] = {"op_role",
                                                 "op_role_var",
@@ -399,7 +399,7 @@ bool PaddleArgs::HasOperandFor(Symbol name, Slots slots) const {
 std::vector<Size> PaddleArgs::Sizes(Symbol name, Slots slots, std::vector<int64_t> fallback) {
   std::vector<Value*> found = List(name.view());
   for (const std::string_view slot : slots) {
-    const std::vector<Value*> values = List(slot);  // taken, also where another one goes before
+    const std::vector<Value*> values = List(slot);  // taken even if an earlier slot has values
     if (found.empty()) found = values;
   }
   const std::vector<int64_t> known = Ints(name, std::move(fallback));

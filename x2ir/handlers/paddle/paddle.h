@@ -1,13 +1,13 @@
 // How operators of PaddlePaddle become IR. The meaning is that of Paddle's kernels
 // (paddle/phi/kernels) and of its ops.yaml. A row is an operator as programs call it; operations of
 // PIR are these under other names (names.h), which prepare.h settles before nodes are converted.
-// There are no rows that write: nothing but Paddle itself makes such files.
+// There are no rows that write: only Paddle itself writes such files.
 //
 //   Expr Swish(PaddleArgs& a) { return Sigmoid(a.X() * a.Number("beta", 1)) * a.X(); }
 //   X2IR_PADDLE(swish).From("swish", Swish);
 //
-// A function asks for operands by the names of their parameters and for attributes; what is left is
-// an error, so nothing is dropped silently. The first error ends it.
+// A function asks for operands by the names of their parameters and for attributes; one that is not
+// read is an error, so nothing is dropped silently. The first error ends it.
 #ifndef X2IR_HANDLERS_PADDLE_PADDLE_H_
 #define X2IR_HANDLERS_PADDLE_PADDLE_H_
 
@@ -57,7 +57,7 @@ class PaddleArgs : public NodeReader {
   int64_t Rank(const Expr& x);                // fails where it is not known
   int64_t Axis(int64_t axis, const Expr& x);  // counted from the front
 
-  // --- Attributes, each with what it is when it is left out --------------------------------------
+  // --- Attributes, each with its default ---------------------------------------------------------
   double Number(Symbol name, double fallback);  // of any kind, as text too
   std::vector<int64_t> Ints(Symbol name, std::vector<int64_t> fallback = {});  // one number, too
   std::vector<double> Numbers(Symbol name, std::vector<double> fallback = {});

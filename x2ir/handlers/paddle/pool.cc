@@ -8,7 +8,7 @@ namespace x2ir {
 namespace {
 
 // Windows of rounded up results as pads at the ends, where sizes are known: the kernels have other
-// rules for what lies beyond than runtimes.
+// rules than runtimes for elements past the padding.
 void RoundUp(PaddleArgs& a, const Expr& x, Window* window) {
   const Window given = *window;
   const int64_t from = given.axis(0);

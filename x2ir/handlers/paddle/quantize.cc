@@ -12,7 +12,7 @@ double MostOf(PaddleArgs& a, Symbol bits) {
   return static_cast<double>((int64_t{1} << (count - 1)) - 1);
 }
 
-// Scales beside the axis that they are of.
+// Scales as a tensor that broadcasts with x along their axis.
 Expr Beside(PaddleArgs& a, const Expr& x, const Expr& scale, int64_t axis) {
   const Dim count = scale->shape() && scale->shape()->rank() == 1 ? (*scale->shape())[0] : Dim(1);
   if (a.Rank(scale) == 0) return scale;

@@ -206,7 +206,7 @@ PaddleResults GruUnit(PaddleArgs& a) {
   return {{"Hidden", {GruStep(a, WeightsOfGru(a, a.X("Weight")), kind, x, h)}}};
 }
 
-// Gates: candidate, input, forget, output. The last three may look at the cell, too.
+// Gates: candidate, input, forget, output. The last three may read the cell, too.
 PaddleResults LstmOver(PaddleArgs& a, Expr x, const Expr& weight) {
   const Size width = WidthOf(a, weight);
   const Expr bias = a.Opt("Bias");

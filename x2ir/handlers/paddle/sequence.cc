@@ -47,7 +47,7 @@ Expr SequencePool(PaddleArgs& a) {
   return Pooled(a, Sequence(a), type, pad);
 }
 
-// The same of several sequences, one beside the other.
+// The same of several sequences, concatenated along axis 1.
 Expr SequencePoolConcat(PaddleArgs& a) {
   const std::string type = a.String("pooltype", "SUM");
   a.Require(a.Int("axis", 1) == 1 && a.Level("X") <= 1, "another axis than 1, or more levels");

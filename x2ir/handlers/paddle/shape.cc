@@ -1,4 +1,4 @@
-// Shapes and moves: what goes where, without arithmetic.
+// Shapes and moves of elements, without arithmetic.
 #include <algorithm>
 #include <optional>
 
@@ -18,7 +18,7 @@ Expr ViewShape(PaddleArgs& a) {
   return Reshape(a.X("Input"), sizes);
 }
 
-// 0: the size as it is; -1: what is left.
+// 0: the operand's size; -1: the remaining size.
 Expr ReshapeLike(PaddleArgs& a) {
   const Expr x = a.X();
   const std::vector<Size> sizes = a.Sizes("shape", {"ShapeTensor", "Shape"});
@@ -132,7 +132,7 @@ Values SplitLike(PaddleArgs& a) {
     return a.b().Ops("split", {x, nullptr}, {{"axis", axis}, {"num_outputs", count}},
                      static_cast<size_t>(count));
   }
-  // One of -1 is what is left.
+  // A size of -1 is the remaining size.
   std::optional<size_t> open;
   Size rest = SizeAt(x, axis);
   for (size_t i = 0; i < sections.size(); ++i) {
@@ -358,7 +358,7 @@ Expr PixelUnshuffle(PaddleArgs& a) {
   return last ? MoveAxis(y, 1, 3) : y;
 }
 
-// Channels of groups beside each other become channels of all groups in turn.
+// Channels that are sorted by group are interleaved.
 Expr ChannelShuffle(PaddleArgs& a) {
   const Expr x = a.X();
   const bool last = a.String("data_format", "NCHW") == "NHWC";
@@ -371,7 +371,7 @@ Expr ChannelShuffle(PaddleArgs& a) {
   return ReshapeTo(MoveAxis(ReshapeTo(x, parted), axis, axis + 1), sizes);
 }
 
-// Elements beside each other become channels; which of them, as Darknet's reorg has it: x is read
+// Blocks of elements become channels, in the order of Darknet's reorg: x is read
 // as if its blocks were in its last axes already.
 Expr SpaceToDepth(PaddleArgs& a) {
   const Expr x = a.X();

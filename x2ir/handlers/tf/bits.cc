@@ -86,7 +86,7 @@ absl::StatusOr<Value*> Bitcast(TfArgs& a) {
 }
 
 // Eight comparisons a byte, the first the highest bit. Bools are packed as they are: TensorFlow's
-// kernel does not look at their threshold.
+// kernel ignores their threshold.
 absl::StatusOr<Value*> CompareAndBitpack(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   if (rank < 1) return Invalid("expected rank 1 or more");

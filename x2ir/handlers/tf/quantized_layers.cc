@@ -145,7 +145,7 @@ Values QuantizedBiasAdd(TfArgs& a) {
   return {sum.value(), range.least.value(), range.greatest.value()};
 }
 
-// Of the elements that a window has; what is left of the division goes.
+// Over the elements that a window has; the remainder of the division is dropped.
 absl::StatusOr<Values> QuantizedAvgPool(TfArgs& a) {
   Window w = TakePoolWindow(a, TfLayout(), 2);
   w.dilations = {1, 1};

@@ -11,7 +11,7 @@
 namespace x2ir {
 namespace {
 
-// Where the rows of one axis begin in what lies below, and how long they are.
+// Where the rows of one axis begin in the next inner axis, and their lengths.
 struct Rows {
   Value *starts, *lengths;  // int64, rank 1
 };

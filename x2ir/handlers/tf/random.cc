@@ -1,4 +1,4 @@
-// TensorFlow: random numbers, and what they are made of. IR's numbers are others than TensorFlow's,
+// TensorFlow: random numbers, and their seeds. IR's numbers are others than TensorFlow's,
 // of the same distribution. Ops whose numbers follow from operands (Stateless...) give the same
 // ones for the same seed here too, which must be known for that.
 #include <array>

@@ -49,8 +49,8 @@ std::pair<float, float> CubicWeights(float x, double a) {
           static_cast<float>(((a * y - 5 * a) * y + 8 * a) * y - 4 * a)};
 }
 
-// Distances are rounded to 1/1024. With half_pixel a is -1/2 and what lies outside does not count,
-// else it is -3/4 and the border goes on.
+// Distances are rounded to 1/1024. With half_pixel a is -1/2 and elements outside are ignored,
+// else it is -3/4 and the border is repeated.
 Taps CubicTaps(const Resize& r, const ResizeAxis& a) {
   constexpr float kTable = 1024;
   Taps taps;
@@ -220,7 +220,7 @@ absl::StatusOr<Value*> ToTfResize(TfWriter& w) {
     std::vector<int64_t> known;
     for (size_t i = 0; i < 2; ++i) {
       const auto at = static_cast<size_t>(axes[i]);
-      // TensorFlow goes by the sizes: the factor must be theirs.
+      // TensorFlow uses the sizes: the factor must be their quotient.
       if (static_cast<double>((*in)[at]) * scales->AsDouble(static_cast<int64_t>(i)) !=
           static_cast<double>((*out)[at])) {
         return CannotExpress("a factor that is not the sizes'");

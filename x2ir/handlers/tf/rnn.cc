@@ -1,5 +1,5 @@
-// TensorFlow: cells of recurrent networks as one op, and a whole LSTM. They give all that is
-// computed on the way, which IR's lstm and gru do not.
+// TensorFlow: cells of recurrent networks as one op, and a whole LSTM. They give all intermediate
+// results, which IR's lstm and gru do not.
 #include <memory>
 
 #include "x2ir/builder/arrays.h"

@@ -107,7 +107,7 @@ Value* AssignSub(TfArgs& a) {
   return a.Op("sub", {a.in(0), a.in(1)});
 }
 
-// What a variable is before something is assigned to it cannot be told, and need not be.
+// The value of a variable before its first assignment is not known, and not needed.
 absl::StatusOr<Value*> Variable(TfArgs& a) {
   const Value* variable = a.node().output(0);
   const bool assigned = variable && variable->uses().size() == 1 && !variable->is_graph_output() &&

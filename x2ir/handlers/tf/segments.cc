@@ -149,7 +149,7 @@ absl::StatusOr<Value*> DenseBincount(TfArgs& a) {
   return ReshapeTo({a, result}, Concat(a, {ShapeOf(a.in(0), 0, 1), Unsqueeze({a, size}, {0})}, 0));
 }
 
-// Equal bins between both ends of the range; what is beyond goes to the first or the last one.
+// Equal bins between both ends of the range; numbers outside count in the first or the last one.
 Value* HistogramFixedWidth(TfArgs& a) {
   const DType to = a.Type("dtype", DType::kInt32);
   Value* values = Flat(a, a.in(0));

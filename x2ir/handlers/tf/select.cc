@@ -182,8 +182,8 @@ absl::StatusOr<std::optional<std::vector<int64_t>>> LastOfEach(TfArgs& a, size_t
   return last;
 }
 
-// Rows put at indices, of several for one place the last: all rows one after another, and for each
-// place the last that goes there. What no row goes to may be anything.
+// Rows written to indices; of several for one index the last wins: all rows one after another, and
+// for each index the last row of it. A row without an index may have any values.
 absl::StatusOr<Value*> DynamicStitch(TfArgs& a) {
   const size_t count = a.num_inputs() / 2;
   if (count == 0 || a.num_inputs() != 2 * count) return Invalid("expected indices and data each");

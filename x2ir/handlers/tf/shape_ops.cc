@@ -62,7 +62,7 @@ absl::StatusOr<Value*> TransposeByComputed(TfArgs& a) {
   const Expr x = {a, a.in(0)};
   const Expr given = {a, a.AsInt64(a.in(1))};
   const Expr perm = Where(given < 0, given + Int(a, rank), given);
-  // How far apart elements lie that are neighbours along an axis.
+  // The distances between neighbours along each axis, in elements.
   std::vector<Value*> steps = {a.b().Int(1)};
   for (int64_t axis = rank - 1; axis > 0; --axis) {
     steps.insert(steps.begin(), a.Op("mul", {steps.front(), SizeOf(x, axis)}));

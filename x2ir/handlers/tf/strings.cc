@@ -140,7 +140,7 @@ absl::StatusOr<Values> Split(TfArgs& a, Value* x, std::string delimiter, int64_t
   Value* values = a.Op("gather_nd", {parts, indices});
   Value* most = ShapeOf({a, parts}, 1);
   if (skip_empty) {
-    // What is left moves up.
+    // Parts that are kept move left, to adjacent columns.
     Value* ones = a.AsInt64(kept);
     Value* columns = a.Op("sub", {a.Op("cum_sum", {ones, a.b().Int(1)}), a.b().Int(1)});
     Value* column = Unsqueeze(a.Op("gather_nd", {columns, indices}), {1});
@@ -164,7 +164,7 @@ absl::StatusOr<Values> SplitAtAny(TfArgs& a, std::string_view characters, bool s
       constexpr std::string_view kDigits = "0123456789abcdef";
       StrAppend(&pattern, "\\x", kDigits.substr(c >> 4, 1), kDigits.substr(c & 15, 1));
     }
-    // A backslash is an escape in what is written instead.
+    // A backslash is an escape in the replacement.
     x = Replace(a, x, pattern + "]", one == "\\" ? "\\\\" : one);
   }
   return Split(a, x, std::move(one), -1, skip_empty);

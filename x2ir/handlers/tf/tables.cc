@@ -76,7 +76,7 @@ absl::StatusOr<Value*> Find(TfArgs& a) {
                         {{"keys", std::move(keys)}, {"values", values}, {"default", rest}});
     return a.Cast(found, value);
   }
-  // Where it is, and what is there, or the default that is computed.
+  // The index of the key, and its value, or the default that is computed.
   std::vector<int64_t> places(static_cast<size_t>(keys.num_elements()));
   for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);
   Value* place = a.Op("label_encoder", {x},

@@ -37,7 +37,7 @@ Value* Cast(TfArgs& a) {
   return a.Op("cast", {x}, {{"to", Name(to)}});
 }
 
-// Operand 0 goes on; the others, and the attributes, are checked or printed.
+// The result is operand 0; the others, and the attributes, are checked or printed.
 Value* First(TfArgs& a) {
   for (const auto& entry : a.node().attrs()) a.Ignore(entry.first);
   return a.Op("identity", {a.in(0)});

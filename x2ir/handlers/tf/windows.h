@@ -7,7 +7,7 @@
 namespace X2IR_API x2ir {
 
 // x, [batch, spatial..., channels] with known spatial sizes, as [batch, windows..., kernel...,
-// channels]; what lies outside is `outside` (null: 0).
+// channels]; elements outside are `outside` (null: 0).
 absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const Window& w, Value* outside);
 
 }  // namespace x2ir

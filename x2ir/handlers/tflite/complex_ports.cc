@@ -35,7 +35,7 @@ absl::Status ComplexPortsAsPairs(Graph& graph, std::vector<std::string>& warning
       shape->Append(Dim(2));
     }
     input->set_type(Type::Tensor(PartType(input->dtype()), shape));
-    // The parts take what they are parts of once every other use is one of the number.
+    // The nodes of the parts get their operand after all other uses are replaced by the number.
     Builder b(graph, graph.first());
     const Expr re = Gather({b, input}, b.Int(0), -1), im = Gather({b, input}, b.Int(1), -1);
     Value* number = re.Op("complex", {im});

@@ -23,7 +23,7 @@ absl::Status CheckPorts(const Graph& graph, size_t inputs, size_t outputs) {
                  " outputs; expected ", inputs, " and ", outputs);
 }
 
-// The subgraph as one that uses what it is given directly.
+// A copy of the subgraph that uses the given values directly, without inputs.
 absl::StatusOr<GraphPtr> Branch(TfliteArgs& a, const Graph& subgraph, const Values& given) {
   X2IR_RETURN_IF_ERROR(CheckPorts(subgraph, given.size(), a.num_outputs()));
   auto branch = std::make_shared<Graph>(subgraph.name());
@@ -65,7 +65,7 @@ absl::StatusOr<Values> Case(TfliteArgs& a) {
   return AsTf(a, "Case", {a.in(0)}, {{"branches", std::move(branches)}});
 }
 
-// What a composite is made of; what it is called is for those who know it.
+// The result of a composite's decomposition; its name is a hint for delegates.
 absl::StatusOr<Values> Composite(TfliteArgs& a) {
   for (const char* name :
        {"name", "composite_attributes", "composite_attributes_format", "version"}) {

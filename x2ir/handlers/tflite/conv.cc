@@ -54,7 +54,7 @@ absl::StatusOr<Value*> DepthwiseConv2d(TfliteArgs& a) {
     return Unimplemented("weights of unknown shape");
   const int64_t out = (*w)[3].value();
   int64_t channels = multiplier > 0 ? out / multiplier : 0;
-  // The operand says it better: kernels do not look at the multiplier.
+  // The operand's size takes precedence: kernels ignore the multiplier.
   if (x && x->rank() == 4 && (*x)[3].is_static()) channels = (*x)[3].value();
   if (channels < 1 || out % channels != 0 || (*w)[0] != Dim(1)) {
     return Invalid("depthwise weights for ", out, " results of ", channels, " channels");
@@ -310,7 +310,7 @@ absl::StatusOr<Values> OfGroups(TfliteWriter& w) {
   const int64_t groups = w.Int("group");
   if (groups > kMaxGroups) return CannotExpress(groups, " groups");
   const int64_t axis = IsChannelsLast(w) ? w.shape()->rank() - 1 : 1;
-  // Parts of a constant are constants, which lie where it does.
+  // Parts of a constant are constants that share its memory.
   const auto parts = [&](size_t operand, int64_t along) -> absl::StatusOr<Values> {
     const Tensor* whole = DenseKernel(w.in(operand));
     if (!whole || along != 0 || whole->dim(0) % groups != 0) {

@@ -317,7 +317,7 @@ absl::StatusOr<Value*> LandmarksToTransformMatrix(TfliteArgs& a) {
       out[0] < 1 || out[1] < 1 || range <= 0 || factor == 0) {
     return Invalid("its options say no sizes");
   }
-  // The angle back, with which the crop is turned into the image.
+  // The angle by which the crop is rotated back into the image.
   const Expr angle = (dy / dx).Op("atan");
   const Expr c = Cos(angle), s = Sin(angle);
   const Bounds b = BoundsOf(points, subset, c, -s);

@@ -143,7 +143,7 @@ absl::StatusOr<Value*> ToNonMaxSuppression(TfliteWriter& w) {
     return CannotExpress("boxes of ", Name(w.dtype(0)));
   }
   if (!w.has(2)) return CannotExpress("no boxes to select");
-  // As many as there are is what a larger number means.
+  // A larger number means all boxes.
   const auto known = KnownInts(w.in(2));
   const Dim& count = (*of_boxes)[1];
   Value* most = nullptr;

@@ -191,7 +191,7 @@ bool AreInts32(const Value* v) {
 }
 
 // DIV has no kernel for int64. Of sizes, which fit, it is that of int32; else the quotient of
-// floats is taken off until what is left is less than the divisor. Each round leaves 2^-22 of it.
+// floats is subtracted until the rest is less than the divisor. Each round leaves 2^-22 of it.
 // The result is rounded towards zero.
 Value* LongQuotient(TfliteWriter& w) {
   const Expr a = X(w, 0), b = X(w, 1);

@@ -29,7 +29,7 @@ Node* OnlyMaker(const Value* v) {
                                                                               : nullptr;
 }
 
-// `node` goes, and `before`, whose result it took, makes its result.
+// `node` is erased, and `before`, its producer, gets its result.
 void TakeUp(Graph& graph, Node* before, Node* node) {
   Value* result = node->output(0);
   const Type type = result->type();
@@ -233,8 +233,8 @@ absl::Status CopyResults(Graph& graph) {
   return absl::OkStatus();
 }
 
-// Constants that were named after what used them, "y_const", have the rest of that name: files are
-// smaller, and names of weights what they were.
+// Constants that were named after their users, "y_const", keep the rest of that name: files are
+// smaller, and weights have their old names.
 void ShortenNames(Graph& graph) {
   for (Value* v : graph.constants()) {
     std::string_view rest = v->name();

@@ -127,7 +127,7 @@ class Folder {
     for (; !moving.empty(); moving.pop_back()) X2IR_RETURN_IF_ERROR(SpreadAt(moving.back()));
     return absl::OkStatus();
   }
-  // Whether the kernel looks at scales.
+  // Whether the kernel reads scales.
   static bool LooksAtScales(std::string_view op) {
     static constexpr std::string_view kOps[] = {"CONCATENATION",
                                                 "MAXIMUM",
@@ -420,7 +420,7 @@ class Folder {
     }
   }
 
-  // The operands as integers; what only dequantized them goes.
+  // The operands become integers; nodes that only dequantized them are erased.
   void Attach(Node* node, const std::vector<Operand>& operands) {
     for (const Operand& operand : operands) Replace(node, operand.at, operand.source);
   }
@@ -470,7 +470,7 @@ class Folder {
     graph_.EraseUnused(node);
   }
 
-  // What moves elements on the way to QUANTIZE moves integers.
+  // Nodes that move elements before a QUANTIZE move integers instead.
   void Hoist() {
     std::vector<Node*> all;
     for (Node* node : graph_.nodes()) {
@@ -522,7 +522,7 @@ class Folder {
 
   // --- Sums of products -------------------------------------------------------------------------
 
-  // The weights as a kernel takes them beside operands of that type; null: it takes none such.
+  // The weights in the type that the kernel takes with such operands; null: there is no kernel.
   Value* WeightsFor(const Node& node, const WeightSlots& slots, DType type, Quantization* q) {
     Value* w = SourceOf(node.input(slots.weights));
     const auto own = ScalesOf(w);
@@ -548,7 +548,7 @@ class Folder {
     const bool four_bits = w->dtype() == DType::kInt4 && type == DType::kInt8 && constant &&
                            slots.op != "TRANSPOSE_CONV";
     if (w->dtype() != DType::kInt8 && !four_bits) return nullptr;
-    // Only the kernel of FULLY_CONNECTED for int8 looks at the zero point of weights.
+    // Only the kernel of FULLY_CONNECTED for int8 reads the zero point of weights.
     const bool looks = product && type == DType::kInt8 && !many && !four_bits;
     return HasZeros(*q) || looks ? w : nullptr;
   }
@@ -641,7 +641,7 @@ class Folder {
   }
 
   void UseSigned() {
-    std::vector<Value*> all;  // what is made on the way stays uint8
+    std::vector<Value*> all;  // intermediate values stay uint8
     for (Value* v : graph_.inputs()) all.push_back(v);
     for (Node* node : graph_.nodes())
       all.insert(all.end(), node->outputs().begin(), node->outputs().end());

@@ -36,7 +36,7 @@ bool OnlyComputes(const Node& node) {
          std::find(std::begin(kOthers), std::end(kOthers), op) == std::end(kOthers);
 }
 
-// The result of `node` is that of a fresh operator in its place. What only `node` used goes.
+// A new operator replaces `node`. Nodes that only `node` used are erased.
 void Replace(Graph& graph, Node* node, std::string_view op, std::vector<Value*> operands,
              AttributeMap attrs) {
   Node* made = graph.InsertNode(node, tflite::kDialect, op, operands);

@@ -1,5 +1,5 @@
-// Operators of LiteRT that are several of the IR, found again; and what is left over when the IR's
-// operands have been written as TFLite's.
+// Finds operators of LiteRT that are several nodes of the IR; and removes the nodes that are no
+// longer needed after the IR's operands have been written as TFLite's.
 #ifndef X2IR_HANDLERS_TFLITE_FUSE_H_
 #define X2IR_HANDLERS_TFLITE_FUSE_H_
 

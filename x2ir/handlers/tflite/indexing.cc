@@ -65,7 +65,7 @@ absl::StatusOr<Value*> DynamicUpdateSlice(TfliteArgs& a) {
   return ScatterNd(a.in(0), places, Flat(a.in(1)), "none");
 }
 
-// Updates of bools: whether one that comes to a place holds.
+// Updates of bools: whether any update of an index is true.
 Value* ScatterAny(TfliteArgs& a) {
   const Expr updates = a.in(1);
   if (updates->dtype() != DType::kBool) return AsTf(a, "ScatterNd", a.inputs(), {})[0];
@@ -106,7 +106,7 @@ absl::StatusOr<Value*> ToScatterNd(TfliteWriter& w) {
     if (w.dtype() == DType::kBool) return CannotExpress("sums of bools");
     return w.Op("add", {w.in(0), put});
   }
-  // Which places of the axes that tuples are of something comes to.
+  // Which indices of the axes of the tuples have an update.
   Value* many = w.Op("shape", {w.in(1)}, {{"start", 0}, {"end", of_indices - 1}});
   const auto all = Shape(std::vector<Dim>(w.shape(1)->begin(), w.shape(1)->end() - 1)).Static();
   constexpr int64_t kMaxOnes = 4096;

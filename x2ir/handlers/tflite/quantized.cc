@@ -273,7 +273,7 @@ class Units {
     if (x) return x;
     X2IR_ASSIGN_OR_RETURN(const auto q, tflite::QuantizationOf(*v));
     if (const Tensor* wide = v->fixed_constant(); wide && v->dtype() == DType::kInt64) {
-      // Biases beside int16: more digits than the op takes.
+      // Biases of int16 layers have more digits than the op takes.
       return x = graph_.AddConstant(graph_.UniqueName(v->name() + "_float"), Floats(*wide, *q));
     }
     X2IR_ASSIGN_OR_RETURN(Steps steps, StepsOf(*v, *q));

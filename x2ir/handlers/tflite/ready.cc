@@ -97,8 +97,8 @@ Value* OfPlaces(Builder& b, const Node& node) {
   return b.Op("resize", {node.input(0), nullptr, factors_of_places, sizes}, std::move(attrs));
 }
 
-// Weights of float16 that are cast to floats. Kernels want them in another order, which nothing but
-// a constant can be given; they are made halves again when all is done (UseFloat16).
+// Weights of float16 that are cast to floats. Kernels require them in another order, which only a
+// constant can have; they become float16 again at the end (UseFloat16).
 Value* FloatsOfHalves(Builder& b, const Node& node) {
   const Tensor* halves = node.input(0)->fixed_constant();
   if (!halves || halves->is_sparse() || halves->dtype() != DType::kFloat16 ||

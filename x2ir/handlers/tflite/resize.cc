@@ -74,7 +74,7 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
     to.push_back((*out)[axis].value());
   }
   const bool known = to.size() == 2;
-  // TFLite goes by the sizes: the factors must be theirs, which whole ones are in any case.
+  // TFLite uses the sizes: the factors must be their quotients, as integers always are.
   std::vector<int64_t> factors;
   if (!w.in(3)) {
     const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;

@@ -131,7 +131,7 @@ Expr Normalized(const Expr& x, const Expr& scale) {
   return centered / Sqrt(mean(Square(centered)) + 1e-8) * scale;
 }
 
-// x as integers of these steps would leave it; those of a state are what it is dequantized by.
+// x quantized with this scale and zero point, and dequantized; x itself if the scale is 0.
 Expr AsIntegers(TfliteArgs& a, const Expr& x, DType type, float scale, int64_t zero_point) {
   if (scale <= 0) return x;
   Tensor zero = Tensor::Zeros(type, {});

@@ -73,7 +73,7 @@ struct TfliteDialect : DialectDefaults {
 
 inline Expr X(TfliteWriter& w, size_t i = 0) { return {w.b(), w.in(i)}; }
 
-// Sizes for RESHAPE where all but one are known: that one is what is left.
+// Sizes for RESHAPE; one size may be unknown, which is then -1.
 inline Value* SizesOf(TfliteWriter& w, const Type& result) {
   const Shape* shape = result.shape();
   if (!shape) return nullptr;

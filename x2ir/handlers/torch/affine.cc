@@ -1,5 +1,5 @@
 // Products with packed weights, and torchao's affine quantization: integers for floats with a scale
-// and a zero point for each block of a tensor, where a block is told by its size along every axis.
+// and a zero point for each block of a tensor, where a block has a size along every axis.
 // Blocks that are the whole tensor, one index of an axis, or a run along one axis are IR's own ops;
 // any other is arithmetic, on the tensor with every divided axis as two.
 #include <algorithm>

@@ -124,7 +124,7 @@ Value* ScaledDotProduct(TorchCall& c, const Attention& a) {
                      a.q->dtype() != DType::kFloat64;
   // A mask that is longer than queries or keys, or broadcasts them.
   const bool mask_fits = !a.mask || c.Rank(a.mask) >= 2;
-  // A float mask may leave a query nothing to look at as well.
+  // With a float mask a query may see no key, too.
   if (!plain || !mask_fits || (a.mask && a.mask->dtype() != DType::kBool && a.causal)) {
     return ByFormula(c, a.shared_heads ? WithOwnKeys(c, a) : a, true).y;
   }
@@ -180,7 +180,7 @@ Value* TokenLinear(TorchCall& c, Value* x, Value* w, Value* b) {
   return c.Op("add", {c.Op("matmul", {x, Transpose({c, w}, {1, 0})}), b});
 }
 
-// Of [batch, length, embed]. Masks tell what is left out: of the scores (0, [length, length]), of
+// Of [batch, length, embed]. Masks say what is excluded: of the scores (0, [length, length]), of
 // the keys (1, [batch, length]), or both in full (2).
 struct MultiHead {
   Value *y, *weights;

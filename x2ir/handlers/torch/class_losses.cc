@@ -96,7 +96,7 @@ Values CrossEntropyLoss(TorchCall& c) {
 }
 
 // linear, then cross entropy, which PyTorch computes in chunks to save memory. The gradients that
-// it makes on the way are not had.
+// it computes in between are not supported.
 Values LinearCrossEntropy(TorchCall& c, bool reduces) {
   const DType t = c.out_dtype(), computed = AtLeastFloat32(t);
   const Expr x = c.Operand("input", computed);

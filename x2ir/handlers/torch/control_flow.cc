@@ -153,7 +153,7 @@ X2IR_TORCH(scan)
           [](TorchCall& c) { return Scan(c, "", false); })
     .From("higher_order::scan", [](TorchCall& c) { return Scan(c, "arg1", false); });
 
-// A graph for an operator: what is put in is copied into it.
+// A graph that is an argument of an operator: nodes are copied into it.
 class WrittenGraph {
  public:
   explicit WrittenGraph(std::string_view name)

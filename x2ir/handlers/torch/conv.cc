@@ -188,7 +188,7 @@ X2IR_TORCH(conv_transpose)
           ConvHandler("input", ConvPadding::kNumbers, true))
     .From("aten::cudnn_convolution_transpose.default",
           ConvHandler("self", ConvPadding::kNumbers, true));
-// The one that says itself which way it goes.
+// The operators with an argument `transposed`.
 X2IR_TORCH(conv).From({"aten::convolution.default", "aten::convolution_overrideable.default",
                        "aten::_convolution.default", "aten::_convolution.deprecated"},
                       [](TorchCall& c) {

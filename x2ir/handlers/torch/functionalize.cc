@@ -1,7 +1,7 @@
-// Writes become values. PyTorch's tensors share memory: a view sees what is written to its base,
-// and the base what is written through a view. Here every tensor of one piece of memory belongs
-// to a family. A write makes new values; a member that is read afterwards is first made anew from
-// what it is a view of.
+// Writes become values. PyTorch's tensors share memory: a write to a base is visible in its views,
+// and a write to a view in its base. Here every tensor of one piece of memory belongs
+// to a family. A write makes new values; a member that is read afterwards is first computed again
+// from its base.
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -22,7 +22,7 @@ namespace {
 enum class ViewKind : uint8_t {
   kNone,
   kSame,      // the same tensor
-  kView,      // written through by `ViewWriteBack`, or not at all
+  kView,      // written through by `ViewWriteBack`, or never written
   kSometimes  // a copy or not, as strides and types have it
 };
 struct ViewRow {
@@ -270,7 +270,7 @@ class Functionalizer {
   }
 
  private:
-  // What cannot be said goes into one error, a line each. What is wrong with a tensor is said once:
+  // Errors are collected into one, a line each. A problem of a tensor is reported once:
   // where it is read again and again, the reason is the same.
   void Note(const absl::Status& status, const Node& node, Symbol op) {
     if (!reasons_.insert(std::string(status.message())).second) return;
@@ -286,7 +286,7 @@ class Functionalizer {
   struct Member {
     Value* value;            // what it holds
     int64_t written;         // as of which write of the family
-    Member* base = nullptr;  // what it is a view of
+    Member* base = nullptr;  // the tensor of which it is a view
     Node* view = nullptr;    // the op that made it one, of the base's first value
     size_t output = 0;       // of that op
     ViewKind kind = ViewKind::kSame;
@@ -296,7 +296,7 @@ class Functionalizer {
     int64_t writes = 0;
     std::vector<Member*> members;
     std::vector<Value*> names;  // values of the program that are members
-    bool failed = false;        // a write could not be said, which was told
+    bool failed = false;        // a write is not supported, which was reported
   };
 
   Member* MemberOf(Value* value) {
@@ -414,7 +414,7 @@ class Functionalizer {
     node->set_op(node->dialect(), WithoutWriteOp(stem, overload));
     Value* result = node->output(0);
     if (reshapes) {
-      // The tensor becomes a view of what it was, under every name that it has.
+      // The tensor becomes a view of its old value, under every name that it has.
       if (!result) return Unimplemented("changes the shape of a tensor in place");
       Member* before = MemberOf(names[0]);
       View(node, names, ViewKind::kView);

@@ -345,7 +345,7 @@ absl::StatusOr<Value*> WriteConstantOfShape(TorchWriter& w) {
                 {{"size", std::move(sizes)}, {"fill_value", number}, {"dtype", t}});
 }
 
-// Whether the limit is known to lie where the steps go, or at the start. Sizes do not lie below 0.
+// Whether the limit is known to be the start or in the steps' direction. Sizes are at least 0.
 bool IsAhead(TorchWriter& w) {
   const auto start = KnownTensor(*w.in(0)), limit = KnownTensor(*w.in(1)),
              step = KnownTensor(*w.in(2));

@@ -126,7 +126,7 @@ TorchHandler Inv(std::string_view a) {
   };
 }
 
-// A vector beside matrices: one of rank 1, or of as many as there are matrices.
+// Whether b is a vector, of rank 1, or a batch of vectors, one for each matrix of a.
 bool IsVector(const Expr& a, const Expr& b) {
   if (b.rank() == 1) return true;
   if (b.rank() != a.rank() - 1) return false;

@@ -387,7 +387,7 @@ int64_t GroupsOf(TorchCall& c, const Expr& matrices) {
   return (*sizes)[0];
 }
 
-// Where each group ends, as how much each has of the axis; then what is left.
+// The ends of the groups as the size of each group along the axis, followed by the rest.
 Expr PartSizes(TorchCall& c, const Expr& ends, const Size& whole) {
   const Expr e = ends.To(DType::kInt64);
   const Expr bounds = Concat(c, {Ints(c, {0}), e, Vector(c, whole)}, 0);

@@ -91,7 +91,7 @@ std::vector<int64_t> CountsAlong(int64_t in, const Window& w, size_t i, int64_t 
 }
 
 // Sums over windows divided by numbers: integers (rounded towards zero), and where the divisor is
-// told.
+// given.
 Value* DividedSums(TorchCall& c, Value* x, const Window& w, bool include_pad,
                    std::optional<int64_t> divisor) {
   const DType t = x->dtype();

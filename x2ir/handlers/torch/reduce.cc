@@ -175,7 +175,7 @@ Values Norm(TorchCall& c, std::string_view order) {
   const double p = c.Float(order, 2);
   const Expr self = c.Tensor("self");
   const bool complex = IsComplex(self.dtype());
-  // Complex numbers count as what they are long; the result is real even where `dtype` is not.
+  // The absolute values of complex numbers are used; the result is real even where `dtype` is not.
   const Expr x = (complex ? Abs(PartsOf(self)) : self).To(IsComplex(t) ? PartType(t) : t);
   const std::vector<int64_t> axes = c.Axes("dim", x);
   return {VectorNorm({c, x}, p, axes, Keepdim(c))};
@@ -434,7 +434,7 @@ absl::StatusOr<Value*> WriteProd(TorchWriter& w) {
   return w.Call("aten::prod.dim_int", std::move(arguments));
 }
 
-// |x|^p of floats; of integers by what it is made of.
+// |x|^p of floats; the norm of integers is written as its definition.
 auto WriteNorm(double p) {
   return [=](TorchWriter& w) -> absl::StatusOr<Value*> {
     X2IR_ASSIGN_OR_RETURN(const auto axes, WrittenAxes(w));

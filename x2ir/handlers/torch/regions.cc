@@ -34,8 +34,8 @@ Values Nms(TorchCall& c) {
   }
   if (boxes.rank() != 2 || scores.rank() != 1) return c.Fail(Invalid("expected a row a box"));
   if (!(threshold >= 0)) return c.Fail(Unimplemented("an iou_threshold of ", threshold));
-  // A box whose ends are in the other order overlaps no other one here, and in ONNX is turned
-  // around. As one without an area it overlaps none there either.
+  // A box whose ends are in the other order overlaps no other one here, and ONNX swaps its ends.
+  // Here it becomes a box without an area, which overlaps none there either.
   const Expr low = Slice(boxes, 1, 0, 2), high = Slice(boxes, 1, 2, 4);
   const Expr sorted = Concat(c, {low, Max(low, high)}, 1);
   const Expr count = SizeOf(scores, 0);

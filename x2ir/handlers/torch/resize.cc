@@ -397,7 +397,7 @@ std::pair<Value*, Value*> WithBorder(TorchCall& c, Value* x, Value* grid, bool a
     c.Fail(Unimplemented("cubic samples with a border, of an image of unknown size"));
     return {x, grid};
   }
-  // The grid's last axis goes from the last axis of the image on.
+  // The first number of the grid's last axis is for the last axis of the image.
   std::reverse(sizes->begin(), sizes->end());
   std::vector<double> size(sizes->begin(), sizes->end()), slope, offset, back, shift;
   for (const double in : size) {

@@ -171,7 +171,7 @@ absl::StatusOr<Value*> WriteFlatten(TorchWriter& w) {
     return w.Call("aten::flatten.using_ints",
                   {{"self", w.in(0)}, {"start_dim", 1}, {"end_dim", -1}});
   }
-  // What is left over has one side, if the other is known.
+  // If one side is known, the other is -1.
   for (const int64_t side : {0, 1}) {
     if (!out || !(*out)[side].is_static() || (*out)[side].value() == 0) continue;
     std::vector<TorchScalar> sizes = {{int64_t{-1}}, {int64_t{-1}}};
@@ -299,7 +299,7 @@ absl::StatusOr<Value*> WritePad(TorchWriter& w) {
   const std::string& mode = w.String("mode");
   if (PadsBeyond(w.node())) return CannotExpress("padding with more than there is");
   if (mode == "reflect") {
-    // PyTorch cuts off what it has reflected, IR reflects what is left.
+    // PyTorch crops after it reflects, IR reflects the cropped tensor.
     std::vector<int64_t> cut(2 * n, 0), more(2 * n, 0);
     bool some = false, mixed = false;
     for (size_t i = 0; i < 2 * n; ++i) {
@@ -349,7 +349,7 @@ absl::StatusOr<Value*> WritePad(TorchWriter& w) {
     if (count > 3 || rank <= count) return CannotExpress("mode ", mode, " of those axes");
     first = rank - count;
   } else if (const Shape* out = w.out_type().shape(); out && out->rank() == rank) {
-    // PyTorch 1.13 leaves nothing only where it does nothing but cut off.
+    // PyTorch 1.13 gives an empty result only if nothing is added.
     const auto adds = [&](const TorchScalar& pad) {
       const int64_t* number = std::get_if<int64_t>(&pad.value);
       return !number || *number > 0;

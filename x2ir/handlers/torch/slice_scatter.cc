@@ -25,7 +25,7 @@ Values SliceScatter(TorchCall& c) {
   Value* self = c.Tensor("self");
   const int64_t axis = c.Axis("dim", self, 0);
   Value* src = c.Cast(c.Tensor("src"), self->dtype());
-  // The same slice of the positions says where src goes.
+  // The same slice of the indices has the indices of src.
   Value *start = c.SymInt("start", 0), *end = c.SymInt("end", kToEnd);
   Value* index = Slice(Iota(SizeOf({c, self}, axis)), 0, start, end, c.SymInt("step", 1));
   return {ScatterSlices({c, self}, axis, {c, index}, {c, src}, "none")};

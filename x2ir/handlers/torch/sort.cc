@@ -147,7 +147,7 @@ Values Quantile(TorchCall& c, bool ignore_nan) {
   const int64_t q_rank = c.Rank(q);
   const auto number = [&](double v) { return c.Constant(t, v); };
 
-  // The axis last and in order; what is NaN goes to the end and is not looked at.
+  // The axis becomes the last and is sorted; NaNs come last and are not counted.
   Value* x = whole ? Flat({c, self}) : AtLeast1d({c, self});
   const int64_t last = c.Rank(x) - 1;
   x = MoveAxis({c, x}, axis, last);

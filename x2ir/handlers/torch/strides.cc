@@ -18,7 +18,7 @@ struct Stretch {
   int64_t count = 1, distance = 1;
 };
 
-// From the last axis on. Axes of size 1 lie anywhere.
+// From the last axis on. Strides of axes of size 1 are ignored.
 std::vector<Stretch> Stretches(const std::vector<int64_t>& sizes,
                                const std::vector<int64_t>& strides) {
   std::vector<Stretch> all;

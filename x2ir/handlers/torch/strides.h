@@ -1,6 +1,6 @@
-// Where the elements of a program's tensors lie in memory. PyTorch's metadata says it of every
+// Where the elements of a program's tensors are in memory. PyTorch's metadata has that for every
 // tensor; the reader of archives keeps it where it matters, as the attributes `self_strides` (the
-// strides as the dims of a tensor type) and `self_offset` of the node that looks at the tensor.
+// strides as the dims of a tensor type) and `self_offset` of the node that reads the tensor.
 #ifndef X2IR_HANDLERS_TORCH_STRIDES_H_
 #define X2IR_HANDLERS_TORCH_STRIDES_H_
 

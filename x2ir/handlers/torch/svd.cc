@@ -172,8 +172,8 @@ Values ConditionNumber(TorchCall& c) {
 
 // --- Ranks and pseudo-inverses ----------------------------------------------------------------
 
-// What counts as 0 beside singular values s: [..., 1]. A tolerance that is not given is relative,
-// of the type's precision, unless an absolute one is.
+// The limit below which singular values s count as 0: [..., 1]. The default is relative, of the
+// type's precision, unless an absolute tolerance is given.
 Expr Tolerance(TorchCall& c, const Expr& a, const Expr& s, DType t) {
   Builder& b = a.builder();
   const Expr size = Max(SizeOf(a, -2), SizeOf(a, -1)).To(kSpectralType);

@@ -9,8 +9,8 @@
 //   }
 //   X2IR_TORCH(gemm).From("aten::addmm.default", Addmm);
 //
-// Every argument that the call gives must be asked for, or ignored by name: what is left at the
-// end is an error, so nothing is dropped silently. The first error ends the handler there (the
+// Every argument of the call must be read, or ignored by name: one that is not read is
+// an error, so nothing is dropped silently. The first error ends the handler there (the
 // builder stops at it, and TorchSpec catches): a handler may rely on what it asked for. In-place
 // ops and overloads with `out` never get here: prepare.cc makes them functional.
 //

@@ -45,7 +45,7 @@ Expr ReshapeAsDeclared(const Expr& x, const std::vector<Size>& sizes, const Shap
                  !(*declared)[axis].is_unknown() && (*declared)[axis] == (*in)[axis];
   }
   if (unknown == 0) return Reshape(x, open);
-  // What is left over for one size; with others of 0 there would be no telling.
+  // One unknown size is inferred; that is not possible if another size is 0.
   if (unknown == 1 && zeros == 0) return x.Op("reshape", {Ints(b, open)}, {{"allowzero", 0}});
   if (all_copied && zeros == 0 && std::find(copied.begin(), copied.end(), -1) == copied.end()) {
     return x.Op("reshape", {Ints(b, copied)}, {{"allowzero", 0}});

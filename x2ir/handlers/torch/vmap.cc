@@ -292,7 +292,7 @@ class Vmap {
     return Named(node, x, Type::Tensor(x->dtype(), Shape(std::move(dims))));
   }
   Value* Moved(Value* x, int64_t from, int64_t to, Node* before, const Value* like) {
-    // What was `x` stays what it is: of what hides an axis it is another tensor.
+    // `x` does not change; the result is another tensor, with the axis at another index.
     Node* node = Make("aten::movedim.int", x, before);
     node->SetAttr("source", from);
     node->SetAttr("destination", to);
