@@ -9,6 +9,17 @@ namespace x2ir {
 
 // --- Operands -----------------------------------------------------------------------------------
 
+size_t NodeReader::SpatialAxes() const {
+  const std::string_view name = op();
+  for (size_t i = 1; i < name.size(); ++i) {
+    const char axes = name[i - 1];
+    if (axes >= '1' && axes <= '3' && (name[i] == 'd' || name[i] == 'D')) {
+      return static_cast<size_t>(axes - '0');
+    }
+  }
+  return 2;
+}
+
 Expr NodeReader::in(size_t i) {
   if (!has(i)) Fail(Invalid("operand ", i, " is missing"));
   return {b(), node().input(i)};

@@ -31,6 +31,9 @@ class NodeReader : public NodeView {
   using NodeView::NodeView;
 
   std::string_view op() const { return node().op().view(); }
+  // How many spatial axes the name of the op says: 1 of "Conv1D", 3 of "max_pool_3d"; 2 where it
+  // has no such number.
+  size_t SpatialAxes() const;
 
   // --- Operands -------------------------------------------------------------------------------
   Expr in(size_t i);  // Invalid when it is missing

@@ -90,6 +90,17 @@ class DialectSpec {
     for (const std::string_view op : ops) From(op, fn);
     return *this;
   }
+  // Several ops, each by code of its own: From({{"MaxPool", MaxPool}, {"MaxPoolV2", MaxPoolV2}}).
+  struct Row {
+    template <typename Fn>
+    Row(std::string_view op, Fn fn) : op(op), fn([fn](Args& a) { return ValuesOf(fn, a); }) {}
+    std::string_view op;
+    ReadFn fn;
+  };
+  DialectSpec& From(std::initializer_list<Row> rows) {
+    for (const Row& row : rows) Reads(row.op, row.fn);
+    return *this;
+  }
   template <typename Fn>
   requires std::is_invocable_v<Fn, Writer&> DialectSpec& To(std::string_view op, Fn fn) {
     return Writes(op, [fn](Writer& w) { return ValuesOf(fn, w); });

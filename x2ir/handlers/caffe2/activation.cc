@@ -74,7 +74,7 @@ X2IR_CAFFE2(softplus).From("Softplus", PlainOp("softplus"));
 X2IR_CAFFE2(softsign).From("Softsign", PlainOp("softsign"));
 X2IR_CAFFE2(swish).From("Swish",
                         [](Caffe2Args& a) { return a.in(0) * a.Op("sigmoid", {a.in(0)}); });
-X2IR_CAFFE2(clip).From("Clip", ClipOp).From("HardSigmoid", HardSigmoid);
+X2IR_CAFFE2(clip).From({{"Clip", ClipOp}, {"HardSigmoid", HardSigmoid}});
 X2IR_CAFFE2(thresholded_relu).From("ThresholdedRelu", ThresholdedRelu);
 X2IR_CAFFE2(gelu).From("Gelu", GeluOp);
 X2IR_CAFFE2(sigmoid).From("Glu", Glu);

@@ -366,9 +366,8 @@ X2IR_CAFFE2(non_max_suppression)
     .From({"GenerateProposals", "GenerateProposalsCPP"}, GenerateProposals)
     .From("BoxWithNMSLimit", BoxWithNmsLimit);
 X2IR_CAFFE2(concat).From("BBoxTransform", BBoxTransform);
-X2IR_CAFFE2(top_k)
-    .From("CollectAndDistributeFpnRpnProposals", CollectAndDistribute)
-    .From("CollectRpnProposals", Collect);
+X2IR_CAFFE2(top_k).From({{"CollectAndDistributeFpnRpnProposals", CollectAndDistribute},
+                         {"CollectRpnProposals", Collect}});
 X2IR_CAFFE2(non_zero).From("DistributeFpnProposals", Distribute);
 X2IR_CAFFE2(arg_max).From("HeatmapMaxKeypoint", HeatmapMaxKeypoint);
 X2IR_CAFFE2(max_roi_pool).From("RoIPool", RoiPool);

@@ -79,27 +79,24 @@ Value* Given(Caffe2Args& a) {
 
 }  // namespace
 
-X2IR_CAFFE2(conv).From("Int8Conv", As("Conv")).From("Int8ConvRelu", AsWithRelu("Conv"));
+X2IR_CAFFE2(conv).From({{"Int8Conv", As("Conv")}, {"Int8ConvRelu", AsWithRelu("Conv")}});
 X2IR_CAFFE2(conv_transpose).From("Int8ConvTranspose", As("ConvTranspose"));
-X2IR_CAFFE2(gemm).From("Int8FC", As("FC")).From("Int8FCRelu", AsWithRelu("FC"));
+X2IR_CAFFE2(gemm).From({{"Int8FC", As("FC")}, {"Int8FCRelu", AsWithRelu("FC")}});
 X2IR_CAFFE2(relu).From("Int8Relu", As("Relu"));
 X2IR_CAFFE2(leaky_relu).From("Int8LeakyRelu", As("LeakyRelu"));
 X2IR_CAFFE2(sigmoid).From("Int8Sigmoid", As("Sigmoid"));
-X2IR_CAFFE2(add)
-    .From("Int8Add", As("Add"))
-    .From("Int8AddRelu", AsWithRelu("Add"))
-    .From("Int8Sum", As("Sum"))
-    .From("Int8SumRelu", AsWithRelu("Sum"));
-X2IR_CAFFE2(max_pool)
-    .From("Int8MaxPool", As("MaxPool"))
-    .From("Int8MaxPoolRelu", AsWithRelu("MaxPool"));
+X2IR_CAFFE2(add).From({{"Int8Add", As("Add")},
+                       {"Int8AddRelu", AsWithRelu("Add")},
+                       {"Int8Sum", As("Sum")},
+                       {"Int8SumRelu", AsWithRelu("Sum")}});
+X2IR_CAFFE2(max_pool).From({{"Int8MaxPool", As("MaxPool")},
+                            {"Int8MaxPoolRelu", AsWithRelu("MaxPool")}});
 X2IR_CAFFE2(average_pool)
-    .From("Int8AveragePool", As("AveragePool"))
-    .From("Int8AveragePoolRelu", AsWithRelu("AveragePool"));
+    .From({{"Int8AveragePool", As("AveragePool")},
+           {"Int8AveragePoolRelu", AsWithRelu("AveragePool")}});
 X2IR_CAFFE2(concat).From("Int8Concat", As("Concat"));
-X2IR_CAFFE2(transpose)
-    .From("Int8ChannelShuffle", As("ChannelShuffle"))
-    .From("Int8Transpose", As("Transpose"));
+X2IR_CAFFE2(transpose).From({{"Int8ChannelShuffle", As("ChannelShuffle")},
+                             {"Int8Transpose", As("Transpose")}});
 X2IR_CAFFE2(reshape).From("Int8Reshape", As("Reshape"));
 X2IR_CAFFE2(flatten).From("Int8Flatten", As("Flatten"));
 X2IR_CAFFE2(slice).From("Int8Slice", As("Slice"));

@@ -54,9 +54,9 @@ Value* ArgOf(Caffe2Args& a, bool largest) {
 }  // namespace
 
 X2IR_CAFFE2(reduce_sum)
-    .From("ReduceSum", Reduced("reduce_sum", AsItIs))
-    .From("ReduceFrontSum", ReducedEnd("reduce_sum", true))
-    .From("ReduceBackSum", ReducedEnd("reduce_sum", false))
+    .From({{"ReduceSum", Reduced("reduce_sum", AsItIs)},
+           {"ReduceFrontSum", ReducedEnd("reduce_sum", true)},
+           {"ReduceBackSum", ReducedEnd("reduce_sum", false)}})
     .From("SumElements",
           [](Caffe2Args& a) {
             const bool average = a.Bool("average", false);
@@ -68,13 +68,13 @@ X2IR_CAFFE2(reduce_sum)
     .From("SquaredL2Distance",
           OfRows([](const Expr& x, const Expr& y) { return RowSum(Square(x - y)) / 2; }));
 X2IR_CAFFE2(reduce_mean)
-    .From("ReduceMean", Reduced("reduce_mean", AsItIs))
-    .From("ReduceFrontMean", ReducedEnd("reduce_mean", true))
-    .From("ReduceBackMean", ReducedEnd("reduce_mean", false));
+    .From({{"ReduceMean", Reduced("reduce_mean", AsItIs)},
+           {"ReduceFrontMean", ReducedEnd("reduce_mean", true)},
+           {"ReduceBackMean", ReducedEnd("reduce_mean", false)}});
 X2IR_CAFFE2(reduce_max)
-    .From("ReduceMax", Reduced("reduce_max", AsItIs))
-    .From("ReduceFrontMax", ReducedEnd("reduce_max", true))
-    .From("ReduceBackMax", ReducedEnd("reduce_max", false));
+    .From({{"ReduceMax", Reduced("reduce_max", AsItIs)},
+           {"ReduceFrontMax", ReducedEnd("reduce_max", true)},
+           {"ReduceBackMax", ReducedEnd("reduce_max", false)}});
 X2IR_CAFFE2(reduce_min).From("ReduceMin", Reduced("reduce_min", AsItIs));
 X2IR_CAFFE2(reduce_l1).From("ReduceL1", Reduced("reduce_l1", AsItIs));
 X2IR_CAFFE2(reduce_l2).From("ReduceL2", Reduced("reduce_l2", AsItIs));

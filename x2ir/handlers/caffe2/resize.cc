@@ -42,9 +42,8 @@ absl::StatusOr<Value*> UpsampleBilinear(Caffe2Args& a) {
 
 }  // namespace
 
-X2IR_CAFFE2(resize)
-    .From("ResizeNearest", ResizeNearest)
-    .From("UpsampleNearest", UpsampleNearest)
-    .From("UpsampleBilinear", UpsampleBilinear);
+X2IR_CAFFE2(resize).From({{"ResizeNearest", ResizeNearest},
+                          {"UpsampleNearest", UpsampleNearest},
+                          {"UpsampleBilinear", UpsampleBilinear}});
 
 }  // namespace x2ir

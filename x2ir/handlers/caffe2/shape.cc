@@ -163,8 +163,7 @@ absl::StatusOr<Value*> ConstantLike(Caffe2Args& a) {
 X2IR_CAFFE2(concat).From({"Concat", "DepthConcat"}, ConcatOp);
 X2IR_CAFFE2(split).From({"Split", "DepthSplit"}, PartsOp);
 X2IR_CAFFE2(reshape)
-    .From("Reshape", ReshapeOp)
-    .From("MergeDim", MergeDim)
+    .From({{"Reshape", ReshapeOp}, {"MergeDim", MergeDim}})
     .From("FlattenToVec", [](Caffe2Args& a) { return Flat(a.in(0)); });
 X2IR_CAFFE2(flatten).From("Flatten", FlattenOp);
 X2IR_CAFFE2(squeeze).From("Squeeze",
@@ -185,6 +184,6 @@ X2IR_CAFFE2(shape).From("Shape", [](Caffe2Args& a) -> Value* {
   const Expr sizes = ShapeOf(a.in(0));
   return axes.empty() ? sizes.value() : Gather(sizes, a.b().Ints(axes), 0).value();
 });
-X2IR_CAFFE2(expand).From("ConstantFill", ConstantLike).From("Expand", ExpandOp);
+X2IR_CAFFE2(expand).From({{"ConstantFill", ConstantLike}, {"Expand", ExpandOp}});
 
 }  // namespace x2ir

@@ -112,9 +112,7 @@ Value* ToSelu(MilWriter& w) {
 
 X2IR_MIL(clip)
     .To("clip", ToClip)
-    .From("clip", MilClip)
-    .From("relu6", MilRelu6)
-    .From("clamped_relu", MilClampedRelu);
+    .From({{"clip", MilClip}, {"relu6", MilRelu6}, {"clamped_relu", MilClampedRelu}});
 X2IR_MIL(elu).Is("elu");
 X2IR_MIL(gelu)
     .To("gelu", EnumMap("approximate", "mode", {{"none", "EXACT"}, {"tanh", "TANH_APPROXIMATION"}}))

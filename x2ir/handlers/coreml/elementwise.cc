@@ -159,10 +159,10 @@ X2IR_MIL(cos).Is("cos");
 X2IR_MIL(cosh).Is("cosh");
 X2IR_MIL(div)
     .To("real_div", ToDiv)
-    .From("real_div", MilOfTwo<MilQuotient>)
-    .From("floor_div", MilOfTwo<FloorQuotient>)
-    .From("inverse", MilInverse)
-    .From("rsqrt", MilRsqrt);
+    .From({{"real_div", MilOfTwo<MilQuotient>},
+           {"floor_div", MilOfTwo<FloorQuotient>},
+           {"inverse", MilInverse},
+           {"rsqrt", MilRsqrt}});
 X2IR_MIL(equal).Is("equal").From("not_equal", MilOfTwo<MilNotEqual>);
 X2IR_MIL(erf).Is("erf");
 X2IR_MIL(exp).Is("exp");
@@ -177,11 +177,10 @@ X2IR_MIL(less_or_equal).Is("less_equal");
 X2IR_MIL(log).To("log", Attr("epsilon", 0.0f)).From("log", MilLog);
 X2IR_MIL(max)
     .To("maximum", ToFolded("max", "maximum"))
-    .From("maximum", MilOfTwo<MilMaximum>)
-    .From("threshold", MilThreshold);
+    .From({{"maximum", MilOfTwo<MilMaximum>}, {"threshold", MilThreshold}});
 X2IR_MIL(min).To("minimum", ToFolded("min", "minimum")).From("minimum", MilOfTwo<MilMinimum>);
 X2IR_MIL(mod).To("mod", ToMod).From("mod", MilOfTwo<FloorMod>);
-X2IR_MIL(mul).Is("mul").From("square", MilSquare).From("linear_activation", MilLinear);
+X2IR_MIL(mul).Is("mul").From({{"square", MilSquare}, {"linear_activation", MilLinear}});
 X2IR_MIL(neg).To("mul", ToNeg);
 X2IR_MIL(not ).Is("logical_not");
 X2IR_MIL(or).Is("logical_or");

@@ -164,9 +164,9 @@ X2IR_MIL(gather_elements)
 X2IR_MIL(gather_nd).To("gather_nd", ToGatherNd).From("gather_nd", MilGatherNd);
 X2IR_MIL(scatter_elements)
     .To("scatter_along_axis", ToScatterElements)
-    .From("scatter_along_axis", MilScatterAlongAxis)
-    .From("scatter", MilScatter)
-    .From("slice_update", MilSliceUpdate);
+    .From({{"scatter_along_axis", MilScatterAlongAxis},
+           {"scatter", MilScatter},
+           {"slice_update", MilSliceUpdate}});
 X2IR_MIL(scatter_nd).To("scatter_nd", ToScatterNd).From("scatter_nd", MilScatterNd);
 X2IR_MIL(non_zero).To("non_zero", ToNonZero).From("non_zero", MilNonZero);
 X2IR_MIL(compress).To("gather", ToCompress);

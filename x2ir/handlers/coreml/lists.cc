@@ -58,8 +58,8 @@ Expr MilListLength(MilArgs& a) { return SizeOf(a.X("ls"), 0).To(DType::kInt32); 
 }  // namespace
 
 X2IR_MIL(expand).From("make_list", MilMakeList);
-X2IR_MIL(scatter_nd).From("list_write", MilListWrite).From("list_scatter", MilListScatter);
-X2IR_MIL(gather).From("list_read", MilListRead).From("list_gather", MilListGather);
+X2IR_MIL(scatter_nd).From({{"list_write", MilListWrite}, {"list_scatter", MilListScatter}});
+X2IR_MIL(gather).From({{"list_read", MilListRead}, {"list_gather", MilListGather}});
 X2IR_MIL(size).From("list_length", MilListLength);
 
 }  // namespace x2ir

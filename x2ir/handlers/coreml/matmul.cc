@@ -100,9 +100,9 @@ absl::StatusOr<Value*> ToEinsum(MilWriter& w) {
 
 X2IR_MIL(matmul)
     .To("matmul", ToMatMul)
-    .From("matmul", MilMatMul)
-    .From("linear", MilLinearLayer)
-    .From("scaled_dot_product_attention", MilAttention);
+    .From({{"matmul", MilMatMul},
+           {"linear", MilLinearLayer},
+           {"scaled_dot_product_attention", MilAttention}});
 X2IR_MIL(gemm).To("matmul", ToGemm);
 X2IR_MIL(einsum).To("einsum", ToEinsum).From("einsum", MilEinsum);
 

@@ -26,8 +26,8 @@ Expr SoftmaxNd(NnArgs& a) {
 
 }  // namespace
 
-X2IR_NN(clip).From("clip", Clipped).From("clampedReLU", Clamped);
+X2IR_NN(clip).From({{"clip", Clipped}, {"clampedReLU", Clamped}});
 X2IR_NN(gelu).From("gelu", Gelu);
-X2IR_NN(softmax).From("softmax", SoftmaxOfChannels).From("softmaxND", SoftmaxNd);
+X2IR_NN(softmax).From({{"softmax", SoftmaxOfChannels}, {"softmaxND", SoftmaxNd}});
 
 }  // namespace x2ir

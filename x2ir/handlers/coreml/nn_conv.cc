@@ -62,6 +62,6 @@ Expr Convolution3d(NnArgs& a) {
 
 }  // namespace
 
-X2IR_NN(conv).From("convolution", Convolution).From("convolution3d", Convolution3d);
+X2IR_NN(conv).From({{"convolution", Convolution}, {"convolution3d", Convolution3d}});
 
 }  // namespace x2ir

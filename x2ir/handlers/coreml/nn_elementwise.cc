@@ -164,25 +164,23 @@ Expr Loaded(NnArgs& a) { return a.NeedWeights("data", a.List("shape", {1})).Op("
 
 }  // namespace
 
-X2IR_NN(identity).From("activation", Activation).From("copy", Copy).From("unary", UnaryFunction);
-X2IR_NN(add)
-    .From("add", Folded("add", true))
-    .From("addBroadcastable", Binary("add"))
-    .From("bias", Biased);
-X2IR_NN(mul)
-    .From("multiply", Folded("mul", true))
-    .From("multiplyBroadcastable", Binary("mul"))
-    .From("scale", ScaledBy);
+X2IR_NN(identity).From({{"activation", Activation}, {"copy", Copy}, {"unary", UnaryFunction}});
+X2IR_NN(add).From({{"add", Folded("add", true)},
+                   {"addBroadcastable", Binary("add")},
+                   {"bias", Biased}});
+X2IR_NN(mul).From({{"multiply", Folded("mul", true)},
+                   {"multiplyBroadcastable", Binary("mul")},
+                   {"scale", ScaledBy}});
 X2IR_NN(sub).From("subtractBroadcastable", Binary("sub"));
 X2IR_NN(div)
     .From("divideBroadcastable", Binary("div"))
     .From("floorDivBroadcastable", Binary(FloorDivided))
     .From("average", Average);
 X2IR_NN(mod).From("modBroadcastable", Binary(FloorMod));
-X2IR_NN(pow).From("powBroadcastable", Binary("pow")).From("exp2", Exp2);
-X2IR_NN(max).From("max", Folded("max", false)).From("maxBroadcastable", Binary("max"));
-X2IR_NN(min).From("min", Folded("min", false)).From("minBroadcastable", Binary("min"));
-X2IR_NN(equal).From("equal", Compared("equal")).From("notEqual", Compared("equal", true));
+X2IR_NN(pow).From({{"powBroadcastable", Binary("pow")}, {"exp2", Exp2}});
+X2IR_NN(max).From({{"max", Folded("max", false)}, {"maxBroadcastable", Binary("max")}});
+X2IR_NN(min).From({{"min", Folded("min", false)}, {"minBroadcastable", Binary("min")}});
+X2IR_NN(equal).From({{"equal", Compared("equal")}, {"notEqual", Compared("equal", true)}});
 X2IR_NN(less).From("lessThan", Compared("less"));
 X2IR_NN(less_or_equal).From("lessEqual", Compared("less_or_equal"));
 X2IR_NN(greater).From("greaterThan", Compared("greater"));
@@ -211,7 +209,7 @@ X2IR_NN_UNARY(asinh);
 X2IR_NN_UNARY(acosh);
 X2IR_NN_UNARY(atanh);
 X2IR_NN_UNARY(erf);
-X2IR_NN(identity).From("loadConstant", LoadedImage).From("loadConstantND", Loaded);
+X2IR_NN(identity).From({{"loadConstant", LoadedImage}, {"loadConstantND", Loaded}});
 #undef X2IR_NN_UNARY
 
 }  // namespace x2ir

@@ -59,9 +59,8 @@ Expr Dot(NnArgs& a) {
 
 }  // namespace
 
-X2IR_NN(matmul)
-    .From("innerProduct", InnerProduct)
-    .From("batchedMatmul", BatchedMatmul)
-    .From("dot", Dot);
+X2IR_NN(matmul).From({{"innerProduct", InnerProduct},
+                      {"batchedMatmul", BatchedMatmul},
+                      {"dot", Dot}});
 
 }  // namespace x2ir

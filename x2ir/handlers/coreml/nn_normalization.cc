@@ -57,7 +57,7 @@ Expr LayerNorm(NnArgs& a) {
 
 }  // namespace
 
-X2IR_NN(batch_normalization).From("batchnorm", BatchNorm).From("mvn", MeanVariance);
+X2IR_NN(batch_normalization).From({{"batchnorm", BatchNorm}, {"mvn", MeanVariance}});
 X2IR_NN(layer_normalization).From("layerNormalization", LayerNorm);
 X2IR_NN(lp_normalization).From("l2normalize", L2Norm);
 X2IR_NN(lrn).From("lrn", LocalResponse);

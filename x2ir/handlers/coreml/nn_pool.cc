@@ -56,8 +56,6 @@ Expr GlobalPooling3d(NnArgs& a) { return OfWhole(a.X(), KindOfPool(a), {-3, -2, 
 }  // namespace
 
 X2IR_NN(average_pool)
-    .From("pooling", Pooling)
-    .From("pooling3d", Pooling3d)
-    .From("globalPooling3d", GlobalPooling3d);
+    .From({{"pooling", Pooling}, {"pooling3d", Pooling3d}, {"globalPooling3d", GlobalPooling3d}});
 
 }  // namespace x2ir

@@ -60,17 +60,16 @@ Expr Categorical(NnArgs& a) {
 }  // namespace
 
 X2IR_NN(random_normal)
-    .From("randomNormalLike", RandomLike<Normal>)
-    .From("randomNormalStatic", RandomStatic<Normal>)
-    .From("randomNormalDynamic", RandomDynamic<Normal>);
+    .From({{"randomNormalLike", RandomLike<Normal>},
+           {"randomNormalStatic", RandomStatic<Normal>},
+           {"randomNormalDynamic", RandomDynamic<Normal>}});
 X2IR_NN(random_uniform)
-    .From("randomUniformLike", RandomLike<Uniform>)
-    .From("randomUniformStatic", RandomStatic<Uniform>)
-    .From("randomUniformDynamic", RandomDynamic<Uniform>);
+    .From({{"randomUniformLike", RandomLike<Uniform>},
+           {"randomUniformStatic", RandomStatic<Uniform>},
+           {"randomUniformDynamic", RandomDynamic<Uniform>}});
 X2IR_NN(multinomial).From("categoricalDistribution", Categorical);
-X2IR_NN(bernoulli)
-    .From("randomBernoulliLike", RandomLike<Bernoulli>)
-    .From("randomBernoulliStatic", RandomStatic<Bernoulli>)
-    .From("randomBernoulliDynamic", RandomDynamic<Bernoulli>);
+X2IR_NN(bernoulli).From({{"randomBernoulliLike", RandomLike<Bernoulli>},
+                         {"randomBernoulliStatic", RandomStatic<Bernoulli>},
+                         {"randomBernoulliDynamic", RandomDynamic<Bernoulli>}});
 
 }  // namespace x2ir

@@ -85,7 +85,7 @@ X2IR_NN(reduce_l1).From("reduceL1", Reduced("reduce_l1"));
 X2IR_NN(reduce_l2).From("reduceL2", Reduced("reduce_l2"));
 X2IR_NN(reduce_max).From("reduceMax", Reduced("reduce_max"));
 X2IR_NN(reduce_min).From("reduceMin", Reduced("reduce_min"));
-X2IR_NN(reduce_sum).From("reduceSum", Reduced("reduce_sum")).From("reduce", ReducedImage);
+X2IR_NN(reduce_sum).From({{"reduceSum", Reduced("reduce_sum")}, {"reduce", ReducedImage}});
 X2IR_NN(reduce_prod).From("reduceProd", Reduced("reduce_prod"));
 X2IR_NN(reduce_mean).From("reduceMean", Reduced("reduce_mean"));
 X2IR_NN(reduce_log_sum).From("reduceLogSum", Reduced("reduce_log_sum"));

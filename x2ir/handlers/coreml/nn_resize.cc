@@ -49,6 +49,6 @@ Expr ResizedBilinear(NnArgs& a) {
 
 }  // namespace
 
-X2IR_NN(resize).From("upsample", Upsampled).From("resizeBilinear", ResizedBilinear);
+X2IR_NN(resize).From({{"upsample", Upsampled}, {"resizeBilinear", ResizedBilinear}});
 
 }  // namespace x2ir

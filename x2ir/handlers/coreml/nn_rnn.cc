@@ -181,6 +181,6 @@ Values BothLstms(NnArgs& a) { return Lstm(a, true); }
 
 X2IR_NN(rnn).From("simpleRecurrent", SimpleRecurrent);
 X2IR_NN(gru).From("gru", Gru);
-X2IR_NN(lstm).From("uniDirectionalLSTM", OneLstm).From("biDirectionalLSTM", BothLstms);
+X2IR_NN(lstm).From({{"uniDirectionalLSTM", OneLstm}, {"biDirectionalLSTM", BothLstms}});
 
 }  // namespace x2ir

@@ -327,41 +327,37 @@ Expr Padded(NnArgs& a) {
 
 }  // namespace
 
-X2IR_NN(reshape)
-    .From("reshape", ReshapedImage)
-    .From("flatten", FlattenedImage)
-    .From("flattenTo2D", FlattenedTo2d)
-    .From("reshapeLike", ReshapedLike)
-    .From("reshapeStatic", ReshapedStatic)
-    .From("reshapeDynamic", ReshapedDynamic)
-    .From("rankPreservingReshape", ReshapedInRank);
-X2IR_NN(transpose).From("permute", Permuted).From("transpose", Transposed);
-X2IR_NN(concat).From("concat", ConcatImages).From("concatND", ConcatNd).From("stack", StackNd);
-X2IR_NN(split).From("split", SplitImages).From("splitND", SplitNd);
-X2IR_NN(tile).From("sequenceRepeat", Repeated).From("tile", Tiled);
+X2IR_NN(reshape).From({{"reshape", ReshapedImage},
+                       {"flatten", FlattenedImage},
+                       {"flattenTo2D", FlattenedTo2d},
+                       {"reshapeLike", ReshapedLike},
+                       {"reshapeStatic", ReshapedStatic},
+                       {"reshapeDynamic", ReshapedDynamic},
+                       {"rankPreservingReshape", ReshapedInRank}});
+X2IR_NN(transpose).From({{"permute", Permuted}, {"transpose", Transposed}});
+X2IR_NN(concat).From({{"concat", ConcatImages}, {"concatND", ConcatNd}, {"stack", StackNd}});
+X2IR_NN(split).From({{"split", SplitImages}, {"splitND", SplitNd}});
+X2IR_NN(tile).From({{"sequenceRepeat", Repeated}, {"tile", Tiled}});
 X2IR_NN(space_to_depth).From("reorganizeData", Reorganized);
-X2IR_NN(slice).From("slice", SlicedImage).From("reverse", ReversedAxes);
+X2IR_NN(slice).From({{"slice", SlicedImage}, {"reverse", ReversedAxes}});
 X2IR_NN(squeeze).From("squeeze", Squeezed);
 X2IR_NN(unsqueeze).From("expandDims", Expanded);
 X2IR_NN(shape).From("getShape", ShapeNumbers);
 X2IR_NN(pad).From("constantPad", PaddedNd);
 X2IR_NN(slice).From("slidingWindows", Windows);
-X2IR_NN(trilu)
-    .From("matrixBandPart", Band)
-    .From("lowerTriangular", Lower)
-    .From("upperTriangular", Upper);
-X2IR_NN(expand)
-    .From("fillLike", FilledLike)
-    .From("fillStatic", FilledStatic)
-    .From("fillDynamic", FilledDynamic)
-    .From("broadcastToLike", SpreadLike)
-    .From("broadcastToStatic", SpreadStatic)
-    .From("broadcastToDynamic", SpreadDynamic);
-X2IR_NN(range).From("rangeStatic", RangeStatic).From("rangeDynamic", RangeDynamic);
-X2IR_NN(slice)
-    .From("sliceStatic", SliceStatic)
-    .From("sliceDynamic", SliceDynamic)
-    .From("sliceBySize", SliceBySize);
+X2IR_NN(trilu).From({{"matrixBandPart", Band},
+                     {"lowerTriangular", Lower},
+                     {"upperTriangular", Upper}});
+X2IR_NN(expand).From({{"fillLike", FilledLike},
+                      {"fillStatic", FilledStatic},
+                      {"fillDynamic", FilledDynamic},
+                      {"broadcastToLike", SpreadLike},
+                      {"broadcastToStatic", SpreadStatic},
+                      {"broadcastToDynamic", SpreadDynamic}});
+X2IR_NN(range).From({{"rangeStatic", RangeStatic}, {"rangeDynamic", RangeDynamic}});
+X2IR_NN(slice).From({{"sliceStatic", SliceStatic},
+                     {"sliceDynamic", SliceDynamic},
+                     {"sliceBySize", SliceBySize}});
 X2IR_NN(one_hot).From("oneHot", OneHot);
 X2IR_NN(slice).From("crop", Cropped);
 X2IR_NN(pad).From("padding", Padded);

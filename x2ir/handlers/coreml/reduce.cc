@@ -122,7 +122,7 @@ X2IR_MIL_REDUCTION(reduce_sum_square, reduce_sum_square);
 X2IR_MIL(arg_max).To("reduce_argmax", ToArg("reduce_argmax")).From("reduce_argmax", MilArgMax);
 X2IR_MIL(arg_min).To("reduce_argmin", ToArg("reduce_argmin")).From("reduce_argmin", MilArgMin);
 X2IR_MIL(cum_sum).Is("cumsum", OperandAsAttr("axis"));
-X2IR_MIL(top_k).To("topk", ToTopK).From("topk", MilTopK).From("argsort", MilArgSort);
+X2IR_MIL(top_k).To("topk", ToTopK).From({{"topk", MilTopK}, {"argsort", MilArgSort}});
 X2IR_MIL(reverse_sequence)
     .To("reverse_sequence", ToReverseSequence)
     .From("reverse_sequence", MilReverseSequence);

@@ -527,15 +527,14 @@ Expr NnCropResize(NnArgs& a) {
 
 X2IR_MIL(resize)
     .To("resize_bilinear", ToResize)
-    .From("resize", MilResize)
-    .From("resize_bilinear", MilResizeBilinear)
-    .From("resize_nearest_neighbor", MilResizeNearest)
-    .From("upsample_bilinear", MilUpsampleBilinear)
-    .From("upsample_nearest_neighbor", MilUpsampleNearest);
+    .From({{"resize", MilResize},
+           {"resize_bilinear", MilResizeBilinear},
+           {"resize_nearest_neighbor", MilResizeNearest},
+           {"upsample_bilinear", MilUpsampleBilinear},
+           {"upsample_nearest_neighbor", MilUpsampleNearest}});
 X2IR_MIL(grid_sample)
     .To("resample", ToResample)
-    .From("resample", MilResample)
-    .From("affine", MilAffine);
+    .From({{"resample", MilResample}, {"affine", MilAffine}});
 X2IR_MIL(grid_sample).From("crop_resize", MilCropResize);
 X2IR_NN(grid_sample).From("cropResize", NnCropResize);
 

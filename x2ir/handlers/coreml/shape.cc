@@ -520,13 +520,12 @@ absl::StatusOr<Value*> ToEyeLike(MilWriter& w) {
 
 X2IR_MIL(reshape)
     .To("reshape", ToReshape)
-    .From("reshape", MilReshape)
-    .From("reshape_like", MilReshapeLike);
+    .From({{"reshape", MilReshape}, {"reshape_like", MilReshapeLike}});
 X2IR_MIL(flatten).To("reshape", ToReshape).From("flatten2d");
 X2IR_MIL(transpose).To("transpose", ToTranspose).From("transpose", MilTranspose);
 X2IR_MIL(squeeze).To("squeeze", ToSqueeze).From("squeeze", OperandAsAttr("axes"));
 X2IR_MIL(unsqueeze).To("expand_dims", ToUnsqueeze).From("expand_dims", OperandAsAttr("axes"));
-X2IR_MIL(concat).To("concat", ToConcat).From("concat", MilConcat).From("stack", MilStack);
+X2IR_MIL(concat).To("concat", ToConcat).From({{"concat", MilConcat}, {"stack", MilStack}});
 X2IR_MIL(split).To("split", ToSplit).From("split", MilSplit);
 X2IR_MIL(slice).To("slice_by_index", ToSlice).From("reverse", MilReverse);
 X2IR_MIL(pad).To("pad", ToPad).From("pad", MilPad);
@@ -534,7 +533,7 @@ X2IR_MIL(shape).To("shape", ToShape).From("shape", MilShape);
 X2IR_MIL(size).To("shape", ToSize);
 X2IR_MIL(constant_of_shape).To("fill", ToFill);
 X2IR_MIL(range).To("range_1d", ToRange).From("range_1d", MilRange);
-X2IR_MIL(expand).To("tile", ToExpand).From("fill", MilFill).From("fill_like", MilFillLike);
+X2IR_MIL(expand).To("tile", ToExpand).From({{"fill", MilFill}, {"fill_like", MilFillLike}});
 X2IR_MIL(tile).To("tile", ToTile).From("tile", MilTile);
 X2IR_MIL(trilu).To("band_part", ToTrilu).From("band_part", MilBandPart);
 X2IR_MIL(depth_to_space)
@@ -546,10 +545,9 @@ X2IR_MIL(depth_to_space)
     .From("batch_to_space", MilBatchToSpace);
 X2IR_MIL(space_to_depth)
     .Is("space_to_depth", Renamed("blocksize", "block_size"), Fixed("layout", "channels_first"))
-    .From("pixel_unshuffle", MilPixelUnshuffle)
-    .From("space_to_batch", MilSpaceToBatch);
+    .From({{"pixel_unshuffle", MilPixelUnshuffle}, {"space_to_batch", MilSpaceToBatch}});
 X2IR_MIL(slice).From("sliding_windows", MilSlidingWindows);
-X2IR_MIL(slice).From("slice_by_index", MilSliceByIndex).From("slice_by_size", MilSliceBySize);
+X2IR_MIL(slice).From({{"slice_by_index", MilSliceByIndex}, {"slice_by_size", MilSliceBySize}});
 X2IR_MIL(one_hot).To("one_hot", ToOneHot).From("one_hot", MilOneHot);
 X2IR_MIL(slice).From("crop", MilCrop);
 X2IR_MIL(eye_like).To("equal", ToEyeLike);

@@ -90,7 +90,7 @@ absl::StatusOr<Value*> Local(DarknetArgs& a) {
 
 }  // namespace
 
-X2IR_DARKNET(conv).From("convolutional", Convolutional).From("local", Local);
+X2IR_DARKNET(conv).From({{"convolutional", Convolutional}, {"local", Local}});
 X2IR_DARKNET(conv_transpose).From("deconvolutional", Deconvolutional);
 
 }  // namespace x2ir

@@ -74,7 +74,7 @@ absl::StatusOr<Value*> Sam(DarknetArgs& a) {
 }  // namespace
 
 X2IR_DARKNET(add).From("shortcut", Shortcut);
-X2IR_DARKNET(mul).From("scale_channels", ScaleChannels).From("sam", Sam);
+X2IR_DARKNET(mul).From({{"scale_channels", ScaleChannels}, {"sam", Sam}});
 X2IR_DARKNET(identity)
     .From("dropout",
           [](DarknetArgs& a) -> absl::StatusOr<Value*> {

@@ -279,11 +279,10 @@ absl::StatusOr<Value*> Iseg(DarknetArgs& a) {
 
 }  // namespace
 
-X2IR_DARKNET(identity)
-    .From("yolo", Yolo)
-    .From("region", Region)
-    .From("detection", Detection)
-    .From("gaussian_yolo", GaussianYolo)
-    .From("iseg", Iseg);
+X2IR_DARKNET(identity).From({{"yolo", Yolo},
+                             {"region", Region},
+                             {"detection", Detection},
+                             {"gaussian_yolo", GaussianYolo},
+                             {"iseg", Iseg}});
 
 }  // namespace x2ir

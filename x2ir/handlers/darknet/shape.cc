@@ -67,7 +67,7 @@ absl::StatusOr<Value*> Crop(DarknetArgs& a) {
 
 X2IR_DARKNET(pad).From("history", History);
 X2IR_DARKNET(concat).From("route", Route);
-X2IR_DARKNET(space_to_depth).From("reorg", Reorg).From("reorg3d", Reorg3d);
+X2IR_DARKNET(space_to_depth).From({{"reorg", Reorg}, {"reorg3d", Reorg3d}});
 X2IR_DARKNET(slice).From("crop", Crop);
 
 }  // namespace x2ir

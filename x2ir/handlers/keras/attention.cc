@@ -264,8 +264,7 @@ Values GroupedQueryAttention(KerasArgs& a) {
 }  // namespace
 
 X2IR_KERAS(attention)
-    .From("AdditiveAttention", AdditiveAttention)
-    .From("Attention", DotAttention)
+    .From({{"AdditiveAttention", AdditiveAttention}, {"Attention", DotAttention}})
     .From({"GroupedQueryAttention", "GroupQueryAttention"}, GroupedQueryAttention)
     .From("MultiHeadAttention", MultiHeadAttention);
 

@@ -92,11 +92,11 @@ std::vector<std::string> KernelNames(KerasArgs& a, std::vector<std::string> kern
   return kernels;
 }
 
-template <size_t kSpatial>
 Value* Conv(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   a.Integer("filters", 0);
   a.Ignore("call.theano_layout");
-  const Window window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, spatial);
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
   const int64_t groups = a.Integer("groups", 1);
   Expr y = ConvolveKeras(a, a.tensor(), w[0], window, groups);
@@ -104,12 +104,12 @@ Value* Conv(KerasArgs& a) {
   return ActivatedBy(a, "activation", y);
 }
 
-template <size_t kSpatial>
 Value* DepthwiseConv(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   for (const char* name : {"depth_multiplier", "filters", "groups", "call.theano_layout"}) {
     a.Ignore(name);
   }
-  const Window window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, spatial);
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"depthwise kernel"}));
   Expr y = DepthwiseKeras(a, a.tensor(), w[0], window);
   if (w.size() > 1) y = WithBias(y, w[1], window.channels_last);
@@ -117,41 +117,42 @@ Value* DepthwiseConv(KerasArgs& a) {
 }
 
 // Each channel by itself, then the channels at each place.
-template <size_t kSpatial>
 Value* SeparableConv(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   for (const char* name : {"depth_multiplier", "filters", "groups", "call.theano_layout"}) {
     a.Ignore(name);
   }
-  const Window window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, spatial);
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"depthwise kernel", "pointwise kernel"}));
   Window point{.channels_last = window.channels_last};
-  point.kernel = point.strides = point.dilations = std::vector<int64_t>(kSpatial, 1);
+  point.kernel = point.strides = point.dilations = std::vector<int64_t>(spatial, 1);
   Expr y = ConvolveKeras(a, DepthwiseKeras(a, a.tensor(), w[0], window), w[1], point);
   if (w.size() > 2) y = WithBias(y, w[2], window.channels_last);
   return ActivatedBy(a, "activation", y);
 }
 
 // Kernel [space..., out, in]. Sizes are those of Keras's deconv_output_length.
-template <size_t kSpatial>
 Value* ConvTranspose(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   for (const char* name : {"filters", "groups", "output_shape", "call.theano_layout"}) {
     a.Ignore(name);
   }
-  Window window = TakeKerasWindow(a, kSpatial);
+  Window window = TakeKerasWindow(a, spatial);
   const std::vector<int64_t> added = a.Integers("output_padding");
   const std::vector<Expr> w = a.Weights(KernelNames(a, {"kernel"}));
   a.Require(window.pads.empty(), "padding 'causal'");
-  if (a.RankOf(w[0]) != kSpatial + 2) a.Fail(Invalid("a kernel of ", a.RankOf(w[0]), " axes"));
+  if (a.RankOf(w[0]) != static_cast<int64_t>(spatial) + 2)
+    a.Fail(Invalid("a kernel of ", a.RankOf(w[0]), " axes"));
   const bool same = IsSame(std::exchange(window.auto_pad, AutoPad::kNotSet));
-  window.pads.assign(2 * kSpatial, 0);
-  std::vector<int64_t> more(kSpatial, 0);
-  for (size_t i = 0; i < kSpatial; ++i) {
+  window.pads.assign(2 * spatial, 0);
+  std::vector<int64_t> more(spatial, 0);
+  for (size_t i = 0; i < spatial; ++i) {
     const int64_t size = window.extent(i);
     // How much larger than (in - 1) * stride + size the result is.
     int64_t excess =
         same ? window.strides[i] - size : std::max<int64_t>(window.strides[i] - size, 0);
     if (!added.empty()) {
-      a.Require(added.size() == 1 || added.size() == kSpatial, "this output_padding");
+      a.Require(added.size() == 1 || added.size() == spatial, "this output_padding");
       excess = added[added.size() == 1 ? 0 : i] - (same ? 2 * (size / 2) : 0);
     }
     if (excess >= 0) {
@@ -161,18 +162,18 @@ Value* ConvTranspose(KerasArgs& a) {
     }
   }
   const bool pad_after = [&] {
-    for (size_t i = 0; i < kSpatial; ++i) {
+    for (size_t i = 0; i < spatial; ++i) {
       if (more[i] >= std::max(window.strides[i], window.dilations[i])) return true;
     }
     return false;
   }();
-  std::vector<int64_t> perm = {static_cast<int64_t>(kSpatial) + 1, static_cast<int64_t>(kSpatial)};
-  for (size_t i = 0; i < kSpatial; ++i) perm.push_back(static_cast<int64_t>(i));
+  std::vector<int64_t> perm = {static_cast<int64_t>(spatial) + 1, static_cast<int64_t>(spatial)};
+  for (size_t i = 0; i < spatial; ++i) perm.push_back(static_cast<int64_t>(i));
   const Expr x = a.tensor();
   Expr y = MakeConvTranspose(x, Relaid(a, w[0], perm), nullptr, window, 1,
                              pad_after ? std::vector<int64_t>() : more);
   if (pad_after) {
-    window.pads = JoinPads(std::vector<int64_t>(kSpatial, 0), more);
+    window.pads = JoinPads(std::vector<int64_t>(spatial, 0), more);
     y = y.Op("pad", {a.b().Ints(TensorPads(window))});
   }
   if (w.size() > 1) y = WithBias(y, w[1], window.channels_last);
@@ -182,16 +183,10 @@ Value* ConvTranspose(KerasArgs& a) {
 }  // namespace
 
 X2IR_KERAS(conv)
-    .From("Conv1D", Conv<1>)
-    .From("Conv2D", Conv<2>)
-    .From("Conv3D", Conv<3>)
-    .From("DepthwiseConv1D", DepthwiseConv<1>)
-    .From("DepthwiseConv2D", DepthwiseConv<2>)
-    .From("SeparableConv1D", SeparableConv<1>)
-    .From("SeparableConv2D", SeparableConv<2>);
+    .From({"Conv1D", "Conv2D", "Conv3D"}, Conv)
+    .From({"DepthwiseConv1D", "DepthwiseConv2D"}, DepthwiseConv)
+    .From({"SeparableConv1D", "SeparableConv2D"}, SeparableConv);
 X2IR_KERAS(conv_transpose)
-    .From("Conv1DTranspose", ConvTranspose<1>)
-    .From("Conv2DTranspose", ConvTranspose<2>)
-    .From("Conv3DTranspose", ConvTranspose<3>);
+    .From({"Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"}, ConvTranspose);
 
 }  // namespace x2ir

@@ -10,12 +10,12 @@
 namespace x2ir {
 namespace {
 
-template <size_t kSpatial>
 Values ConvLstm(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   a.Ignore("filters");
   a.Ignore("call.theano_layout");
   a.Require(!a.Flag("time_major", false), "time_major");
-  const Window window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, spatial);
   const RecurrentSettings settings = TakeRecurrentSettings(a);
   const bool biased = a.Flag("use_bias", true);
   const keras::Json activation = a.Given("activation") ? a.Nested("activation") : keras::Json();
@@ -23,19 +23,19 @@ Values ConvLstm(KerasArgs& a) {
   const std::vector<Expr> w = biased ? a.Weights({"kernel", "recurrent kernel", "bias"})
                                      : a.Weights({"kernel", "recurrent kernel"});
   const Expr x = a.tensor();
-  constexpr int64_t kRank = kSpatial + 3;
-  if (a.RankOf(x) != kRank || a.RankOf(w[1]) != kSpatial + 2) {
-    a.Fail(Invalid("images of ", a.RankOf(x), " axes; expected ", kRank));
+  const int64_t rank = static_cast<int64_t>(spatial) + 3;
+  if (a.RankOf(x) != rank || a.RankOf(w[1]) != rank - 1) {
+    a.Fail(Invalid("images of ", a.RankOf(x), " axes; expected ", rank));
   }
   // The products of all steps at once.
   Expr flat = ConvolveKeras(a, FlattenFront(x, 2), w[0], window);
   if (biased) flat = WithBias(flat, w[2], window.channels_last);
   std::vector<Size> sizes = SizesAt(x, 0, 2);
-  for (const Size& size : SizesAt(flat, 1, kRank - 1)) sizes.push_back(size);
+  for (const Size& size : SizesAt(flat, 1, rank - 1)) sizes.push_back(size);
   const Expr products = ReshapeTo(flat, sizes);
-  const Size filters = SizeAt(w[1], kSpatial);
+  const Size filters = SizeAt(w[1], rank - 3);
   a.Require(filters.number.has_value(), "a kernel of unknown size");
-  const int64_t axis = window.channels_last ? kRank - 2 : 1;  // of the channels of a step
+  const int64_t axis = window.channels_last ? rank - 2 : 1;  // of the channels of a step
   std::vector<Expr> states = GivenStates(a);
   if (!states.empty() && states.size() != 2) a.Fail(Invalid("expected two initial states"));
   if (states.empty()) {
@@ -48,7 +48,7 @@ Values ConvLstm(KerasArgs& a) {
   Window again{.kernel = window.kernel,
                .auto_pad = AutoPad::kSameUpper,
                .channels_last = window.channels_last};
-  again.strides = again.dilations = std::vector<int64_t>(kSpatial, 1);
+  again.strides = again.dilations = std::vector<int64_t>(spatial, 1);
   const auto step = [&](const Expr& now, const std::vector<Expr>& before) -> std::vector<Expr> {
     const Expr z = now + ConvolveKeras(a, before[0], w[1], again);
     return KerasLstmStep(a, {z, "ifgo", axis, *filters.number}, gates, activation, before[1]);
@@ -63,9 +63,6 @@ Values ConvLstm(KerasArgs& a) {
 
 }  // namespace
 
-X2IR_KERAS(scan)
-    .From("ConvLSTM1D", ConvLstm<1>)
-    .From("ConvLSTM2D", ConvLstm<2>)
-    .From("ConvLSTM3D", ConvLstm<3>);
+X2IR_KERAS(scan).From({"ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"}, ConvLstm);
 
 }  // namespace x2ir

@@ -23,6 +23,6 @@ Value* LayerScale(KerasArgs& a) {
 
 }  // namespace
 
-X2IR_KERAS(mul).From("Masking", Masking).From("LayerScale", LayerScale);
+X2IR_KERAS(mul).From({{"Masking", Masking}, {"LayerScale", LayerScale}});
 
 }  // namespace x2ir

@@ -42,6 +42,6 @@ Values ReversibleEmbedding(KerasArgs& a) {
 
 }  // namespace
 
-X2IR_KERAS(gather).From("Embedding", Embedding).From("ReversibleEmbedding", ReversibleEmbedding);
+X2IR_KERAS(gather).From({{"Embedding", Embedding}, {"ReversibleEmbedding", ReversibleEmbedding}});
 
 }  // namespace x2ir

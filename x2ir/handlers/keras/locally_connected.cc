@@ -110,12 +110,12 @@ Expr WholeMatrix(KerasArgs& a, const Expr& x, const std::vector<Expr>& w, const 
 }
 
 // A kernel of its own for each place: [places, elements of a window, filters].
-template <size_t kSpatial>
 Value* LocallyConnected(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   a.Integer("filters", 0);
   a.Ignore("call.theano_layout");
   const int64_t implementation = a.Integer("implementation", 1);
-  const Window window = TakeKerasWindow(a, kSpatial);
+  const Window window = TakeKerasWindow(a, spatial);
   std::vector<std::string> names = {"kernel"};
   if (a.Flag("use_bias", true)) names.emplace_back("bias");
   const std::vector<Expr> w = a.Weights(names);
@@ -123,15 +123,15 @@ Value* LocallyConnected(KerasArgs& a) {
   if (implementation != 1) return ActivatedBy(a, "activation", WholeMatrix(a, x, w, window));
   a.Require(!IsSame(window.auto_pad) && window.pads.empty(),
             "padding of a locally connected layer");
-  const int64_t rank = kSpatial + 2;
+  const auto rank = static_cast<int64_t>(spatial) + 2;
   if (a.RankOf(x) != rank) a.Fail(Invalid("an image of ", a.RankOf(x), " axes"));
   if (!window.channels_last) x = MoveAxis(x, 1, rank - 1);
   const auto sizes = KnownSizes(x, 1, rank - 1);
   a.Require(sizes.has_value(), "a locally connected layer of images of unknown size");
   // Where the elements of each window are among all places.
-  std::vector<int64_t> counts(kSpatial);
+  std::vector<int64_t> counts(spatial);
   int64_t places = 1, elements = 1;
-  for (size_t i = 0; i < kSpatial; ++i) {
+  for (size_t i = 0; i < spatial; ++i) {
     counts[i] = ((*sizes)[i] - window.kernel[i]) / window.strides[i] + 1;
     if ((*sizes)[i] < window.kernel[i]) a.Fail(Invalid("a window larger than the image"));
     places *= counts[i];
@@ -142,7 +142,7 @@ Value* LocallyConnected(KerasArgs& a) {
   for (int64_t p = 0; p < places; ++p) {
     for (int64_t e = 0; e < elements; ++e) {
       int64_t at = 0, scale = 1, left = p, inside = e;
-      for (size_t i = kSpatial; i-- > 0;) {
+      for (size_t i = spatial; i-- > 0;) {
         at += scale * (left % counts[i] * window.strides[i] + inside % window.kernel[i]);
         scale *= (*sizes)[i];
         left /= counts[i];
@@ -170,8 +170,6 @@ Value* LocallyConnected(KerasArgs& a) {
 
 }  // namespace
 
-X2IR_KERAS(matmul)
-    .From("LocallyConnected1D", LocallyConnected<1>)
-    .From("LocallyConnected2D", LocallyConnected<2>);
+X2IR_KERAS(matmul).From({"LocallyConnected1D", "LocallyConnected2D"}, LocallyConnected);
 
 }  // namespace x2ir

@@ -119,7 +119,7 @@ Value* Merge(KerasArgs& a) {
 
 }  // namespace
 
-X2IR_KERAS(add).From("Add", Add).From("Merge", Merge);
+X2IR_KERAS(add).From({{"Add", Add}, {"Merge", Merge}});
 X2IR_KERAS(sub).From("Subtract", Subtract);
 X2IR_KERAS(mul).From("Multiply", Multiply);
 X2IR_KERAS(max).From("Maximum", Maximum);

@@ -483,15 +483,15 @@ Value* AutoContrast(KerasArgs& a) {
 }  // namespace
 
 X2IR_KERAS(label_encoder)
-    .From("IntegerLookup", Lookup<true>)
-    .From("StringLookup", Lookup<false>)
-    .From("TextVectorization", TextVectorization);
+    .From({{"IntegerLookup", Lookup<true>},
+           {"StringLookup", Lookup<false>},
+           {"TextVectorization", TextVectorization}});
 X2IR_KERAS(string_hash).From("Hashing", Hashing);
 X2IR_KERAS(mul).From("Rescaling", Rescaling);
 X2IR_KERAS(one_hot).From("CategoryEncoding", CategoryEncoding);
 X2IR_KERAS(reduce_sum).From("Discretization", Discretization);
 X2IR_KERAS(clip).From("AutoContrast", AutoContrast);
-X2IR_KERAS(resize).From("Resizing", Resizing).From("RandomCrop", RandomCrop);
+X2IR_KERAS(resize).From({{"Resizing", Resizing}, {"RandomCrop", RandomCrop}});
 X2IR_KERAS(slice).From("CenterCrop", CenterCrop);
 X2IR_KERAS(sub).From("Normalization", Normalization);
 

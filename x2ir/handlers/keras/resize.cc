@@ -9,18 +9,18 @@
 namespace x2ir {
 namespace {
 
-template <size_t kSpatial>
 Value* UpSampling(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const Expr x = a.tensor();
   const int64_t first = a.ChannelsLast() ? 1 : 2;
-  const std::vector<int64_t> size = a.Tuple("size", kSpatial, 2);
+  const std::vector<int64_t> size = a.Tuple("size", spatial, 2);
   const std::string how = a.Text("interpolation", "nearest");
   for (const int64_t times : size) {
     if (times < 1 || times > (1 << 24)) a.Fail(Invalid("a size of ", times));
   }
   if (how != "nearest" && how != "bilinear") {
-    const auto known = KnownSizes(x, first, first + static_cast<int64_t>(kSpatial));
-    a.Require(kSpatial == 2 && known,
+    const auto known = KnownSizes(x, first, first + static_cast<int64_t>(spatial));
+    a.Require(spatial == 2 && known,
               StrCat("interpolation '", how, "' of images of unknown sizes"));
     const Expr last = first == 1 ? x : Transpose(x, {0, 2, 3, 1});
     const Size height = Times(a, Size((*known)[0]), Size(size[0])),
@@ -28,8 +28,8 @@ Value* UpSampling(KerasArgs& a) {
     const Expr y = ResizedImages(a, last, Ints(a, {*height.number, *width.number}), how, false);
     return first == 1 ? y : Transpose(y, {0, 3, 1, 2});
   }
-  std::vector<float> scales(kSpatial + 2, 1.0f);
-  for (size_t i = 0; i < kSpatial; ++i) {
+  std::vector<float> scales(spatial + 2, 1.0f);
+  for (size_t i = 0; i < spatial; ++i) {
     scales[static_cast<size_t>(first) + i] = static_cast<float>(size[i]);
   }
   const Tensor factors = Tensor::Of<float>({static_cast<int64_t>(scales.size())}, scales);
@@ -41,9 +41,6 @@ Value* UpSampling(KerasArgs& a) {
 
 }  // namespace
 
-X2IR_KERAS(resize)
-    .From("UpSampling1D", UpSampling<1>)
-    .From("UpSampling2D", UpSampling<2>)
-    .From("UpSampling3D", UpSampling<3>);
+X2IR_KERAS(resize).From({"UpSampling1D", "UpSampling2D", "UpSampling3D"}, UpSampling);
 
 }  // namespace x2ir

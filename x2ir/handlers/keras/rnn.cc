@@ -208,8 +208,8 @@ auto CuDnnForm(std::string_view op) {
 
 }  // namespace
 
-X2IR_KERAS(gru).From("CuDNNGRU", CuDnnForm("gru")).From("GRU", RecurrentForm("gru"));
-X2IR_KERAS(lstm).From("CuDNNLSTM", CuDnnForm("lstm")).From("LSTM", RecurrentForm("lstm"));
+X2IR_KERAS(gru).From({{"CuDNNGRU", CuDnnForm("gru")}, {"GRU", RecurrentForm("gru")}});
+X2IR_KERAS(lstm).From({{"CuDNNLSTM", CuDnnForm("lstm")}, {"LSTM", RecurrentForm("lstm")}});
 X2IR_KERAS(rnn).From("SimpleRNN", RecurrentForm("rnn"));
 
 }  // namespace x2ir

@@ -48,12 +48,12 @@ std::vector<int64_t> Sides(KerasArgs& a, Symbol name, size_t spatial) {
   return sides;
 }
 
-template <size_t kSpatial>
 Value* Cropping(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   Expr x = a.tensor();
   const int64_t first = a.ChannelsLast() ? 1 : 2;
-  const std::vector<int64_t> sides = Sides(a, "cropping", kSpatial);
-  for (size_t i = 0; i < kSpatial; ++i) {
+  const std::vector<int64_t> sides = Sides(a, "cropping", spatial);
+  for (size_t i = 0; i < spatial; ++i) {
     const int64_t begin = sides[2 * i], end = sides[2 * i + 1];
     if (begin < 0 || end < 0) a.Fail(Invalid("a negative number of elements to cut off"));
     if (begin == 0 && end == 0) continue;
@@ -63,14 +63,14 @@ Value* Cropping(KerasArgs& a) {
   return x;
 }
 
-template <size_t kSpatial>
 Value* ZeroPadding(KerasArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const Expr x = a.tensor();
   const int64_t first = a.ChannelsLast() ? 1 : 2;
-  const std::vector<int64_t> sides = Sides(a, "padding", kSpatial);
-  const int64_t rank = kSpatial + 2;
-  std::vector<int64_t> pads(2 * rank, 0);
-  for (size_t i = 0; i < kSpatial; ++i) {
+  const std::vector<int64_t> sides = Sides(a, "padding", spatial);
+  const auto rank = static_cast<int64_t>(spatial) + 2;
+  std::vector<int64_t> pads(2 * (spatial + 2), 0);
+  for (size_t i = 0; i < spatial; ++i) {
     pads[static_cast<size_t>(first) + i] = sides[2 * i];
     pads[static_cast<size_t>(rank + first) + i] = sides[2 * i + 1];
   }
@@ -99,14 +99,8 @@ X2IR_KERAS(flatten).From("Flatten", Flatten);
 X2IR_KERAS(reshape).From("Reshape", ReshapeLayer);
 X2IR_KERAS(transpose).From("Permute", Permute);
 X2IR_KERAS(expand).From("RepeatVector", RepeatVector);
-X2IR_KERAS(slice)
-    .From("Cropping1D", Cropping<1>)
-    .From("Cropping2D", Cropping<2>)
-    .From("Cropping3D", Cropping<3>);
-X2IR_KERAS(pad)
-    .From("ZeroPadding1D", ZeroPadding<1>)
-    .From("ZeroPadding2D", ZeroPadding<2>)
-    .From("ZeroPadding3D", ZeroPadding<3>);
+X2IR_KERAS(slice).From({"Cropping1D", "Cropping2D", "Cropping3D"}, Cropping);
+X2IR_KERAS(pad).From({"ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D"}, ZeroPadding);
 X2IR_KERAS(reshape).From(keras::kFold, Fold).From(keras::kUnfold, Unfold);
 
 }  // namespace x2ir

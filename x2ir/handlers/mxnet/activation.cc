@@ -165,8 +165,7 @@ X2IR_MXNET(sigmoid).From("LogisticRegressionOutput", LogisticOutput);
 X2IR_MXNET(softmax)
     .From({"softmax", "_npx_softmax"}, Softmax)
     .From({"masked_softmax", "_npx_masked_softmax"}, MaskedSoftmax<false>)
-    .From("softmin", Softmin)
-    .From("SoftmaxActivation", SoftmaxActivation)
+    .From({{"softmin", Softmin}, {"SoftmaxActivation", SoftmaxActivation}})
     .From({"SoftmaxOutput", "Softmax"}, SoftmaxOutput);
 
 }  // namespace x2ir

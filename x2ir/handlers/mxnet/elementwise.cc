@@ -316,9 +316,9 @@ X2IR_MXNET(asinh).From("arcsinh").From("_npi_arcsinh",
 X2IR_MXNET(atan)
     .From("arctan")
     .From("_npi_arctan", OfFloats<+[](const Expr& x) { return x.Op("atan"); }>)
-    .From("_npi_arctan2", Arctan2)
-    .From("_npi_arctan2_scalar", Arctan2Scalar<false>)
-    .From("_npi_rarctan2_scalar", Arctan2Scalar<true>);
+    .From({{"_npi_arctan2", Arctan2},
+           {"_npi_arctan2_scalar", Arctan2Scalar<false>},
+           {"_npi_rarctan2_scalar", Arctan2Scalar<true>}});
 X2IR_MXNET(atanh).From("arctanh").From("_npi_arctanh",
                                        OfFloats<+[](const Expr& x) { return x.Op("atanh"); }>);
 X2IR_MXNET(bitwise_not).From("_npi_bitwise_not", NpBitwiseNot);
@@ -346,11 +346,10 @@ X2IR_MXNET(identity)
             return SameValue(a);
           })
     .From("_npi_nan_to_num", NanToNum);
-X2IR_MXNET(is_inf)
-    .From("_npi_isinf", NpIsInf)
-    .From("_npi_isposinf", NpIsPosInf)
-    .From("_npi_isneginf", NpIsNegInf);
-X2IR_MXNET(is_nan).From("_npi_isnan", NpIsNan).From("_npi_isfinite", NpIsFinite);
+X2IR_MXNET(is_inf).From({{"_npi_isinf", NpIsInf},
+                         {"_npi_isposinf", NpIsPosInf},
+                         {"_npi_isneginf", NpIsNegInf}});
+X2IR_MXNET(is_nan).From({{"_npi_isnan", NpIsNan}, {"_npi_isfinite", NpIsFinite}});
 X2IR_MXNET(log)
     .From("log")
     .From("_npi_log", OfFloats<Log>)
@@ -403,11 +402,11 @@ X2IR_MXNET(tanh).From("tanh").From("_npi_tanh",
                                    OfFloats<+[](const Expr& x) { return x.Op("tanh"); }>);
 X2IR_MXNET(where)
     .From({"smooth_l1", "_npx_smooth_l1"}, SmoothL1)
-    .From("where", WhereRows)
-    .From("_npi_where", NpWhere)
-    .From("_npi_where_lscalar", WhereOneScalar<true>)
-    .From("_npi_where_rscalar", WhereOneScalar<false>)
-    .From("_npi_where_scalar2", WhereTwoScalars);
+    .From({{"where", WhereRows},
+           {"_npi_where", NpWhere},
+           {"_npi_where_lscalar", WhereOneScalar<true>},
+           {"_npi_where_rscalar", WhereOneScalar<false>},
+           {"_npi_where_scalar2", WhereTwoScalars}});
 X2IR_MXNET(add)
     .From({"elemwise_add", "_add", "_plus", "_Plus", "broadcast_add", "broadcast_plus",
            "_grad_add"},

@@ -189,7 +189,7 @@ X2IR_MXNET(add).From({"_npi_polyval"}, Polyval);
 X2IR_MXNET(reduce_sum).From({"_np_trace", "_npi_trace"}, Trace);
 X2IR_MXNET(reduce_mean).From("_npi_average", Average);
 X2IR_MXNET(trilu).From("_npi_tri", Tri);
-X2IR_MXNET(range).From("_npi_indices", NpIndices).From("_npi_logspace", Logspace);
+X2IR_MXNET(range).From({{"_npi_indices", NpIndices}, {"_npi_logspace", Logspace}});
 X2IR_MXNET(reshape)
     .From({"_np_atleast_1d", "_npi_atleast_1d"}, AtLeastNd<1>)
     .From({"_np_atleast_2d", "_npi_atleast_2d"}, AtLeastNd<2>)

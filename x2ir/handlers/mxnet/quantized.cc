@@ -279,8 +279,7 @@ absl::StatusOr<Values> QuantizedSubgraph(SymbolArgs& a) {
 X2IR_MXNET(dequantize_linear).From({"_contrib_dequantize", "_npx_contrib_dequantize"}, Dequantize);
 X2IR_MXNET(quantize_linear)
     .From({"_contrib_quantize_v2", "_npx_contrib_quantize_v2"}, QuantizeV2)
-    .From("_contrib_quantize", Quantize)
-    .From("_contrib_requantize", Requantize);
+    .From({{"_contrib_quantize", Quantize}, {"_contrib_requantize", Requantize}});
 X2IR_MXNET(conv).From("_contrib_quantized_conv", QuantizedConv);
 X2IR_MXNET(gemm).From("_contrib_quantized_fully_connected", QuantizedDense);
 X2IR_MXNET(max_pool).From("_contrib_quantized_pooling", QuantizedPooling);

@@ -164,13 +164,11 @@ X2IR_MXNET(reduce_min)
     .From({"_np_min", "_npi_min", "_np_amin"}, NpReduce<NpReduction::kMin>)
     .From({"_np_all", "_npi_all"}, NpReduce<NpReduction::kAll>);
 X2IR_MXNET(reduce_prod)
-    .From("prod", ReduceWith<ProdOver>)
-    .From("nanprod", ReduceWith<NanProdOver>)
+    .From({{"prod", ReduceWith<ProdOver>}, {"nanprod", ReduceWith<NanProdOver>}})
     .From({"_np_prod", "_npi_prod"}, NpReduce<NpReduction::kProd>);
 X2IR_MXNET(reduce_sum)
     .From({"sum", "sum_axis"}, ReduceWith<SumOver>)
-    .From("nansum", ReduceWith<NanSumOver>)
-    .From("_square_sum", ReduceWith<SquareSumOver>)
+    .From({{"nansum", ReduceWith<NanSumOver>}, {"_square_sum", ReduceWith<SquareSumOver>}})
     .From({"_np_sum", "_npi_sum"}, NpReduce<NpReduction::kSum>);
 X2IR_MXNET(reduce_mean).From("moments", Moments);
 

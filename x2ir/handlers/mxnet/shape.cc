@@ -762,10 +762,10 @@ X2IR_MXNET(space_to_depth).From("space_to_depth", SpaceToDepth);
 X2IR_MXNET(split)
     .From({"SliceChannel", "split"}, SliceChannel)
     .From({"_split_v2", "_npi_split"}, SplitV2<0>)
-    .From("_npi_array_split", ArraySplit)
-    .From("_npi_hsplit", HSplit)
-    .From("_npi_vsplit", SplitV2<0>)
-    .From("_npi_dsplit", SplitV2<2>);
+    .From({{"_npi_array_split", ArraySplit},
+           {"_npi_hsplit", HSplit},
+           {"_npi_vsplit", SplitV2<0>},
+           {"_npi_dsplit", SplitV2<2>}});
 X2IR_MXNET(squeeze).From({"squeeze", "_npi_squeeze", "_np_squeeze"}, SqueezeAxes);
 X2IR_MXNET(tile)
     .From({"tile", "_npi_tile"}, TileAll)
@@ -792,8 +792,7 @@ X2IR_MXNET(range)
     .From({"_ravel_multi_index", "ravel_multi_index"}, RavelIndex)
     .From({"_unravel_index", "unravel_index"}, UnravelIndex);
 X2IR_MXNET(trilu)
-    .From("_npi_tril", Triangle<false>)
-    .From("_npi_triu", Triangle<true>)
+    .From({{"_npi_tril", Triangle<false>}, {"_npi_triu", Triangle<true>}})
     .From({"diag", "_np_diag", "_npi_diag", "_np_diagonal", "_npi_diagonal"}, Diag);
 X2IR_MXNET(slice).From({"_np_roll", "_npi_roll"}, Roll);
 X2IR_MXNET(col2im).From({"col2im", "_npx_col2im"}, ColumnsToImage);

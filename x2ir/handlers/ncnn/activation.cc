@@ -63,11 +63,11 @@ absl::StatusOr<Value*> Glu(NcnnArgs& a) {
 
 X2IR_NCNN(relu).From("ReLU", Relu);
 X2IR_NCNN(prelu).From("PReLU", Prelu);
-X2IR_NCNN(clip).From("Clip", ClipLayer).From("HardSigmoid", HardSigmoid);
+X2IR_NCNN(clip).From({{"Clip", ClipLayer}, {"HardSigmoid", HardSigmoid}});
 X2IR_NCNN(hard_swish).From("HardSwish", HardSwish);
 X2IR_NCNN(gelu).From("GELU", Gelu);
 X2IR_NCNN(celu).From("CELU", Celu);
-X2IR_NCNN(softplus).From("BNLL", Plain("softplus")).From("Softplus", Plain("softplus"));
+X2IR_NCNN(softplus).From({{"BNLL", Plain("softplus")}, {"Softplus", Plain("softplus")}});
 X2IR_NCNN(sigmoid).From("Sigmoid", Plain("sigmoid"));
 X2IR_NCNN(mish).From("Mish", Plain("mish"));
 X2IR_NCNN(elu).From("ELU", [](NcnnArgs& a) {

@@ -162,7 +162,7 @@ absl::StatusOr<Value*> RotaryEmbed(NcnnArgs& a) {
 
 }  // namespace
 
-X2IR_NCNN(attention).From("MultiHeadAttention", MultiHeadAttention).From("SDPA", Sdpa);
+X2IR_NCNN(attention).From({{"MultiHeadAttention", MultiHeadAttention}, {"SDPA", Sdpa}});
 X2IR_NCNN(rotary_embedding).From("RotaryEmbed", RotaryEmbed);
 
 }  // namespace x2ir

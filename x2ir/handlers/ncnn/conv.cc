@@ -44,13 +44,14 @@ Expr Kernel(NcnnArgs& a, const Expr& flat, const Window& window, int64_t out) {
   return Reshape(flat, dims);
 }
 
-template <size_t kSpatial, bool kGroups>
+template <bool kGroups>
 absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const int64_t scales = a.Int(8, 0), group = kGroups ? a.Int(7, 1) : 1;
   const bool bias = a.Flag(5, false), dynamic = a.Flag(19, false);
   int64_t out = a.Int(0, 0);
   a.Drop({6, 17});
-  if (a.RankOf() == 2 && kSpatial == 2 && !kGroups) {
+  if (a.RankOf() == 2 && spatial == 2 && !kGroups) {
     // Of a list: a product.
     const Expr weights = Reshape(a.weights(0), {out, -1});
     a.Drop({1, 2, 3, 4, 11, 12, 13, 14, 15, 16, 18});
@@ -60,17 +61,17 @@ absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
         NcnnActivated(a, Dense(a.in(0), weights, bias ? a.weights(1).value() : nullptr)));
     return y.value();
   }
-  if (a.RankOf() != static_cast<int64_t>(kSpatial) + 2) {
+  if (a.RankOf() != static_cast<int64_t>(spatial) + 2) {
     return Invalid("an operand of ", a.RankOf() - 1, " axes");
   }
-  Window w = WindowOf(a, kSpatial);
+  Window w = WindowOf(a, spatial);
   Expr x = a.in(0);
   const double padded = a.Float(18, 0);
   Expr kernel = nullptr, shift = nullptr;
   if (dynamic) {
     // [1, out, in, kernel...] and [1, out], which say the sizes themselves.
     const auto sizes = KnownSizes(a.in(1));
-    a.Require(sizes && sizes->size() == kSpatial + 3 && scales == 0, "weights of unknown size");
+    a.Require(sizes && sizes->size() == spatial + 3 && scales == 0, "weights of unknown size");
     out = (*sizes)[1];
     w.kernel.assign(sizes->begin() + 3, sizes->end());
     kernel = Squeeze(a.in(1), {0});
@@ -82,7 +83,7 @@ absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
   if (padded != 0) {
     a.Require(!IsSame(w.auto_pad) && scales == 0, "this padding with another number than 0");
     x = a.Op("pad", {x, a.b().Ints(TensorPads(w)), x.Number(padded)});
-    w.pads.assign(2 * kSpatial, 0);
+    w.pads.assign(2 * spatial, 0);
   }
   Expr y = nullptr;
   if (scales == 0) {
@@ -98,8 +99,8 @@ absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
     if (kGroups && kind == 1 && group > 0 && out % group == 0 && out != group) {
       each = Reshape(Expand(Reshape(each, {-1, 1}), a.b().Ints({group, out / group})), {-1});
     }
-    y = y / AlongChannels(each * of_x, kSpatial + 2);
-    if (bias) y = y + AlongChannels(shift, kSpatial + 2);
+    y = y / AlongChannels(each * of_x, a.RankOf());
+    if (bias) y = y + AlongChannels(shift, a.RankOf());
   }
   X2IR_ASSIGN_OR_RETURN(y, NcnnActivated(a, y));
   // Integers for the next layer.
@@ -107,18 +108,19 @@ absl::StatusOr<Value*> Convolution(NcnnArgs& a) {
   return y.value();
 }
 
-template <size_t kSpatial, bool kGroups>
+template <bool kGroups>
 absl::StatusOr<Value*> Deconvolution(NcnnArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const int64_t out = a.Int(0, 0), group = kGroups ? a.Int(7, 1) : 1;
   const bool bias = a.Flag(5, false);
   a.Drop({6});
   a.Require(!a.Flag(28, false), "weights that are computed");
-  const Window w = WindowOf(a, kSpatial);
+  const Window w = WindowOf(a, spatial);
   const std::vector<int64_t> more_ids = {18, 19, 20},
-                             size_ids = kSpatial == 3 ? std::vector<int64_t>{25, 26, 27}
-                                                      : std::vector<int64_t>{20, 21};
+                             size_ids = spatial == 3 ? std::vector<int64_t>{25, 26, 27}
+                                                     : std::vector<int64_t>{20, 21};
   std::vector<int64_t> more, sizes;
-  for (size_t i = 0; i < kSpatial; ++i) {
+  for (size_t i = 0; i < spatial; ++i) {
     more.push_back(a.Int(more_ids[i], more.empty() ? 0 : more[0]));
     sizes.push_back(a.Int(size_ids[i], sizes.empty() ? 0 : sizes[0]));
   }
@@ -140,11 +142,10 @@ absl::StatusOr<Value*> Deconvolution(NcnnArgs& a) {
   Expr y = MakeConvTranspose(a.in(0), kernel, shift, uncut, group, Turned(more));
   if (cut) {
     // To the size that is said; of an odd number the end loses more, or the begin.
-    const int64_t spatial = kSpatial;
-    const auto whole = KnownSizes(y, 2, 2 + spatial);
+    const auto whole = KnownSizes(y, 2, y.rank());
     const std::vector<int64_t> wanted = Turned(sizes);
     a.Require(whole.has_value(), "a result of a given size from an image of an unknown one");
-    for (size_t i = 0; i < kSpatial; ++i) {
+    for (size_t i = 0; i < spatial; ++i) {
       const int64_t rest = (*whole)[i] - wanted[i];
       if (rest < 0) return Invalid("a result of ", (*whole)[i], " cut to ", wanted[i]);
       const int64_t from = w.auto_pad == AutoPad::kSameUpper ? rest / 2 : rest - rest / 2;
@@ -174,19 +175,13 @@ absl::StatusOr<Value*> DeformableConvolution(NcnnArgs& a) {
 }  // namespace
 
 X2IR_NCNN(conv)
-    .From("Convolution", Convolution<2, false>)
-    .From("Convolution1D", Convolution<1, false>)
-    .From("Convolution3D", Convolution<3, false>)
-    .From("ConvolutionDepthWise", Convolution<2, true>)
-    .From("ConvolutionDepthWise1D", Convolution<1, true>)
-    .From("ConvolutionDepthWise3D", Convolution<3, true>);
+    .From({"Convolution", "Convolution1D", "Convolution3D"}, Convolution<false>)
+    .From({"ConvolutionDepthWise", "ConvolutionDepthWise1D", "ConvolutionDepthWise3D"},
+          Convolution<true>);
 X2IR_NCNN(conv_transpose)
-    .From("Deconvolution", Deconvolution<2, false>)
-    .From("Deconvolution1D", Deconvolution<1, false>)
-    .From("Deconvolution3D", Deconvolution<3, false>)
-    .From("DeconvolutionDepthWise", Deconvolution<2, true>)
-    .From("DeconvolutionDepthWise1D", Deconvolution<1, true>)
-    .From("DeconvolutionDepthWise3D", Deconvolution<3, true>);
+    .From({"Deconvolution", "Deconvolution1D", "Deconvolution3D"}, Deconvolution<false>)
+    .From({"DeconvolutionDepthWise", "DeconvolutionDepthWise1D", "DeconvolutionDepthWise3D"},
+          Deconvolution<true>);
 X2IR_NCNN(deform_conv).From("DeformableConv2D", DeformableConvolution);
 
 }  // namespace x2ir

@@ -188,22 +188,21 @@ Values Noop(NcnnArgs& a) {
 
 }  // namespace
 
-X2IR_NCNN(identity)
-    .From("Split", Split)
-    .From("Dropout", Dropout)
-    .From("Noop", Noop)
-    .From("DeepCopy", SameBlob)
-    .From("Packing", Storage)
-    .From("Cast", Storage);
+X2IR_NCNN(identity).From({{"Split", Split},
+                          {"Dropout", Dropout},
+                          {"Noop", Noop},
+                          {"DeepCopy", SameBlob},
+                          {"Packing", Storage},
+                          {"Cast", Storage}});
 X2IR_NCNN(pow).From("Power", Power);
 X2IR_NCNN(exp).From("Exp", ExpLayer);
 X2IR_NCNN(log).From("Log", LogLayer);
 X2IR_NCNN(greater).From("Threshold", ThresholdLayer);
 X2IR_NCNN(where).From("Shrink", Shrink);
-X2IR_NCNN(abs).From("AbsVal", Plain("abs")).From("UnaryOp", UnaryOp);
+X2IR_NCNN(abs).From({{"AbsVal", Plain("abs")}, {"UnaryOp", UnaryOp}});
 X2IR_NCNN(tanh).From("TanH", Plain("tanh"));
 X2IR_NCNN(erf).From("Erf", Plain("erf"));
-X2IR_NCNN(add).From("BinaryOp", BinaryOp).From("Eltwise", Eltwise).From("Bias", Bias);
+X2IR_NCNN(add).From({{"BinaryOp", BinaryOp}, {"Eltwise", Eltwise}, {"Bias", Bias}});
 X2IR_NCNN(mul).From("Scale", Scale);
 
 }  // namespace x2ir

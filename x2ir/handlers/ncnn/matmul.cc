@@ -123,6 +123,6 @@ absl::StatusOr<Value*> GemmLayer(NcnnArgs& a) {
 
 X2IR_NCNN(gemm).From("InnerProduct", InnerProduct);
 X2IR_NCNN(einsum).From("Einsum", Einsum);
-X2IR_NCNN(matmul).From("MatMul", MatMulLayer).From("Gemm", GemmLayer);
+X2IR_NCNN(matmul).From({{"MatMul", MatMulLayer}, {"Gemm", GemmLayer}});
 
 }  // namespace x2ir

@@ -8,16 +8,16 @@
 namespace x2ir {
 namespace {
 
-template <size_t kSpatial>
 absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const Expr x = a.in(0);
   const int64_t kind = a.Int(0, 0), mode = a.Int(5, 0);
   const bool global = a.Flag(4, false), count = a.Flag(6, false), adaptive = a.Flag(7, false);
   const bool mean = kind == 1;
   if (kind != 0 && kind != 1) return Unimplemented("pools of kind ", kind);
   // Of width, then 10 more for each other axis; ends are numbered on their own.
-  const auto ids = [](int64_t first) {
-    return CountedFrom(first, static_cast<int64_t>(kSpatial), 10);
+  const auto ids = [&](int64_t first) {
+    return CountedFrom(first, static_cast<int64_t>(spatial), 10);
   };
   WindowPool pool{.window = {}, .kind = mean ? PoolKind::kAverage : PoolKind::kMax};
   Window& w = pool.window;
@@ -25,20 +25,20 @@ absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
   w.strides = Turned(Each(a, ids(2), 1));
   w.pads = PadsOf(a, ids(3), {14, 15, 16});
   const std::vector<int64_t> out = Each(a, ids(8), 0);
-  if (a.RankOf() != static_cast<int64_t>(kSpatial) + 2) {
+  if (a.RankOf() != static_cast<int64_t>(spatial) + 2) {
     return Invalid("a pool of an operand of ", a.RankOf() - 1, " axes");
   }
   if (global) {
     // A list of channels is left.
     return Reduce(x, mean ? "reduce_mean" : "reduce_max",
-                  CountedFrom(2, static_cast<int64_t>(kSpatial)))
+                  CountedFrom(2, static_cast<int64_t>(spatial)))
         .value();
   }
   if (adaptive) {
-    const auto sizes = KnownSizes(x, 2, 2 + static_cast<int64_t>(kSpatial));
+    const auto sizes = KnownSizes(x, 2, 2 + static_cast<int64_t>(spatial));
     const std::vector<int64_t> wanted = Turned(out);
     a.Require(sizes.has_value(), "a pool to a size from an unknown one");
-    for (size_t i = 0; i < kSpatial; ++i) {
+    for (size_t i = 0; i < spatial; ++i) {
       const int64_t to = wanted[i] == -233 ? (*sizes)[i] : wanted[i];
       a.Require(to > 0 && (*sizes)[i] % to == 0, "windows of several sizes");
       w.kernel[i] = (*sizes)[i] / to;
@@ -59,7 +59,7 @@ absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
   // No window is dropped here, but one that sees nothing of the image means nothing either; a mean
   // counts all of what was added, or none.
   bool inside = true, beyond = false;
-  for (size_t i = 0; i < kSpatial; ++i) {
+  for (size_t i = 0; i < spatial; ++i) {
     const Dim dim = DimAt(x, w.axis(i));
     inside = inside && LastBeginsInside(w, i, dim);
     beyond = beyond || (dim.is_static() ? LastOf(w, i, dim.value(), false).beyond > w.pad_end(i)
@@ -85,10 +85,7 @@ Value* StatisticsPooling(NcnnArgs& a) {
 
 }  // namespace
 
-X2IR_NCNN(max_pool)
-    .From("Pooling", PoolLayer<2>)
-    .From("Pooling1D", PoolLayer<1>)
-    .From("Pooling3D", PoolLayer<3>);
+X2IR_NCNN(max_pool).From({"Pooling", "Pooling1D", "Pooling3D"}, PoolLayer);
 X2IR_NCNN(average_pool).From("StatisticsPooling", StatisticsPooling);
 
 }  // namespace x2ir

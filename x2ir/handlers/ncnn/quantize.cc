@@ -34,7 +34,7 @@ absl::StatusOr<Value*> RequantizeLayer(NcnnArgs& a) {
 
 }  // namespace
 
-X2IR_NCNN(quantize_linear).From("Quantize", QuantizeLayer).From("Requantize", RequantizeLayer);
+X2IR_NCNN(quantize_linear).From({{"Quantize", QuantizeLayer}, {"Requantize", RequantizeLayer}});
 X2IR_NCNN(dequantize_linear).From("Dequantize", DequantizeLayer);
 
 }  // namespace x2ir

@@ -400,13 +400,12 @@ absl::StatusOr<Value*> FlipLayer(NcnnArgs& a) {
 
 X2IR_NCNN(concat).From("Concat", ConcatLayer);
 X2IR_NCNN(split).From("Slice", SliceLayer);
-X2IR_NCNN(reshape)
-    .From("Reshape", ReshapeLayer)
-    .From("Flatten", FlattenLayer)
-    .From("MemoryData", MemoryData);
+X2IR_NCNN(reshape).From({{"Reshape", ReshapeLayer},
+                         {"Flatten", FlattenLayer},
+                         {"MemoryData", MemoryData}});
 X2IR_NCNN(squeeze).From("Squeeze", Squeezed);
 X2IR_NCNN(unsqueeze).From("ExpandDims", ExpandDims);
-X2IR_NCNN(transpose).From("Permute", PermuteLayer).From("ShuffleChannel", Shuffle);
+X2IR_NCNN(transpose).From({{"Permute", PermuteLayer}, {"ShuffleChannel", Shuffle}});
 X2IR_NCNN(slice).From("Crop", Cropped);
 X2IR_NCNN(pad).From("Padding", Padded);
 X2IR_NCNN(tile).From("Tile", TileLayer);

@@ -96,7 +96,9 @@ absl::StatusOr<Value*> ToConv2dTranspose(SymbolWriter& w) {
 
 }  // namespace
 
-X2IR_NNVM(conv).From("conv2d", Conv2d).From("_contrib_conv2d_NCHWc", Conv2d).To("conv2d", ToConv2d);
+X2IR_NNVM(conv)
+    .From({{"conv2d", Conv2d}, {"_contrib_conv2d_NCHWc", Conv2d}})
+    .To("conv2d", ToConv2d);
 X2IR_NNVM(conv_transpose)
     .From("conv2d_transpose", Conv2dTranspose)
     .To("conv2d_transpose", ToConv2dTranspose);

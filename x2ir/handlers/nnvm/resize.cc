@@ -89,8 +89,7 @@ absl::StatusOr<Value*> ToUpsampling(SymbolWriter& w) {
 }  // namespace
 
 X2IR_NNVM(resize)
-    .From("upsampling", UpsamplingRow)
-    .From("resize", ResizeRow)
+    .From({{"upsampling", UpsamplingRow}, {"resize", ResizeRow}})
     .To("upsampling", ToUpsampling);
 
 }  // namespace x2ir

@@ -237,8 +237,7 @@ Value* LayoutTransform(SymbolArgs& a) {
 }  // namespace
 
 X2IR_NNVM(reshape)
-    .From("reshape", ReshapeRow)
-    .From("reshape_like", ReshapeLikeRow)
+    .From({{"reshape", ReshapeRow}, {"reshape_like", ReshapeLikeRow}})
     .To("reshape", ToReshape);
 X2IR_NNVM(flatten).From("flatten", FlattenRow).To("flatten", ToFlatten);
 X2IR_NNVM(transpose).Is("transpose", TextAttr("perm", "axes", AttrKind::kInts));
@@ -248,9 +247,9 @@ X2IR_NNVM(squeeze).From("squeeze", SqueezeRow).To("squeeze", ToSqueeze);
 X2IR_NNVM(expand).From("broadcast_to", BroadcastToRow).To("broadcast_to", ToBroadcast);
 X2IR_NNVM(split).From("split", SplitRow).To("split", ToSplit);
 X2IR_NNVM(slice)
-    .From("strided_slice", StridedSliceRow)
-    .From("slice_like", SliceLike("axis"))
-    .From("flip", FlipRow)
+    .From({{"strided_slice", StridedSliceRow},
+           {"slice_like", SliceLike("axis")},
+           {"flip", FlipRow}})
     .To("strided_slice", ToStridedSlice);
 X2IR_NNVM(pad).From("pad", PadRow).To("pad", ToPad);
 X2IR_NNVM(constant_of_shape)
@@ -265,8 +264,7 @@ X2IR_NNVM(expand)
     .From("full_like", [](SymbolArgs& a) -> Value* {
       return Expand(a.in(0).Number(a.Number("fill_value", 0)), ShapeOf(a.in(0)));
     });
-X2IR_NNVM(transpose)
-    .From("__layout_transform__", LayoutTransform)
-    .From("layout_transform", LayoutTransform);
+X2IR_NNVM(transpose).From({{"__layout_transform__", LayoutTransform},
+                           {"layout_transform", LayoutTransform}});
 
 }  // namespace x2ir

@@ -310,17 +310,17 @@ Values FusedGlu(OneflowArgs& a) {
 X2IR_ONEFLOW(celu).Is("celu", Real("alpha"));
 X2IR_ONEFLOW(clip)
     .To("clip_by_scalar", ToClip)
-    .From("clip_by_scalar", ClipByScalar)
-    .From("clip_by_scalar_min", ClipByScalarMin)
-    .From("clip_by_scalar_max", ClipByScalarMax)
-    .From("hardtanh", HardTanh);
+    .From({{"clip_by_scalar", ClipByScalar},
+           {"clip_by_scalar_min", ClipByScalarMin},
+           {"clip_by_scalar_max", ClipByScalarMax},
+           {"hardtanh", HardTanh}});
 X2IR_ONEFLOW(elu).Is("elu", Real("alpha"));
 X2IR_ONEFLOW(gelu)
     .To("gelu", ToGelu)
-    .From("gelu", Fixed("approximate", "none"))
-    .From("fast_gelu", FastGelu)
-    .From("fused_fast_gelu_mul", FastGeluMul)
-    .From("fused_bias_add_gelu", FusedBiasAddGelu);
+    .From({{"gelu", Fixed("approximate", "none")},
+           {"fast_gelu", FastGelu},
+           {"fused_fast_gelu_mul", FastGeluMul},
+           {"fused_bias_add_gelu", FusedBiasAddGelu}});
 X2IR_ONEFLOW(hard_sigmoid).To("hardsigmoid", ToHardSigmoid).From("hardsigmoid", FromHardSigmoid);
 X2IR_ONEFLOW(hard_swish).Is("hardswish");
 X2IR_ONEFLOW(leaky_relu).Is("leaky_relu");
@@ -329,27 +329,26 @@ X2IR_ONEFLOW(log_softmax)
     .From("log_softmax", Fixed("axis", -1))
     .From("logsoftmax", Fixed("axis", -1));
 X2IR_ONEFLOW(mish).Is("mish");
-X2IR_ONEFLOW(prelu).To("prelu", ToPRelu).From("prelu", FromPRelu).From("tf_prelu", TfPRelu);
+X2IR_ONEFLOW(prelu).To("prelu", ToPRelu).From({{"prelu", FromPRelu}, {"tf_prelu", TfPRelu}});
 X2IR_ONEFLOW(relu).Is("relu");
 X2IR_ONEFLOW(selu)
     .To("selu", ToSelu)
     .From("selu", Fixed("alpha", 1.6732632f), Fixed("gamma", 1.050701f));
 X2IR_ONEFLOW(shrink)
     .To("softshrink", ToShrink)
-    .From("softshrink", SoftShrink)
-    .From("hardshrink", HardShrink);
+    .From({{"softshrink", SoftShrink}, {"hardshrink", HardShrink}});
 X2IR_ONEFLOW(sigmoid).Is("sigmoid").From("sigmoid_v2");
 X2IR_ONEFLOW(softmax)
     .To("softmax", ToSoftmax)
     .From("softmax", Fixed("axis", -1))
-    .From("fused_scale_mask_softmax", ScaleMaskSoftmax)
-    .From("fused_scale_mask_softmax_dropout", ScaleMaskSoftmaxDropout)
-    .From("fused_scale_mask_bias_softmax", ScaleMaskBiasSoftmax)
-    .From("fused_bias_add_scale_mask_softmax_dropout", BiasAddScaleMaskSoftmaxDropout)
-    .From("fused_tril_scale_softmax_mask_scale", TrilScaleSoftmaxMaskScale);
+    .From({{"fused_scale_mask_softmax", ScaleMaskSoftmax},
+           {"fused_scale_mask_softmax_dropout", ScaleMaskSoftmaxDropout},
+           {"fused_scale_mask_bias_softmax", ScaleMaskBiasSoftmax},
+           {"fused_bias_add_scale_mask_softmax_dropout", BiasAddScaleMaskSoftmaxDropout},
+           {"fused_tril_scale_softmax_mask_scale", TrilScaleSoftmaxMaskScale}});
 X2IR_ONEFLOW(softplus).To("softplus", ToSoftplus).From("softplus", FromSoftplus);
 X2IR_ONEFLOW(softsign).Is("softsign");
-X2IR_ONEFLOW(swish).To("silu", ToSwish).From("silu", FromSilu).From("quick_gelu", QuickGelu);
+X2IR_ONEFLOW(swish).To("silu", ToSwish).From({{"silu", FromSilu}, {"quick_gelu", QuickGelu}});
 X2IR_ONEFLOW(thresholded_relu).To("threshold", ToThreshold).From("threshold", FromThreshold);
 X2IR_ONEFLOW(trilu).From("fused_scale_tril", ScaleTril);
 X2IR_ONEFLOW(mul).From("fused_glu", FusedGlu);

@@ -208,13 +208,10 @@ Value* SearchSortedScalar(OneflowArgs& a) {
 X2IR_ONEFLOW(add)
     .Is("broadcast_add")
     .From("add_n2")
-    .From("bias_add", BiasAdd)
-    .From("scalar_add", WithScalar<OfSum>)
+    .From({{"bias_add", BiasAdd}, {"scalar_add", WithScalar<OfSum>}})
     .From("scalar_add_by_tensor")
     .From("host_scalar_add_by_tensor")
-    .From("lerp", FromLerp)
-    .From("scalar_lerp", ScalarLerp)
-    .From("fused_weighted_sum", WeightedSum);
+    .From({{"lerp", FromLerp}, {"scalar_lerp", ScalarLerp}, {"fused_weighted_sum", WeightedSum}});
 X2IR_ONEFLOW(sum).From("add_n", FromAddN).To("add_n", ToSum);
 X2IR_ONEFLOW(sub).Is("broadcast_sub").From("scalar_sub_by_tensor");
 X2IR_ONEFLOW(mul)
@@ -222,30 +219,30 @@ X2IR_ONEFLOW(mul)
     .From("scalar_mul", WithScalar<OfProduct>)
     .From("scalar_mul_by_tensor")
     .From("multiply")
-    .From("squared_difference", Of<OfSquaredDifference>)
-    .From("fused_cast_scale", CastScale)
-    .From("xlogy", Of<OfXlogy>);
+    .From({{"squared_difference", Of<OfSquaredDifference>},
+           {"fused_cast_scale", CastScale},
+           {"xlogy", Of<OfXlogy>}});
 X2IR_ONEFLOW(div)
     .Is("broadcast_div")
     .From("scalar_div", WithScalar<OfQuotient>)
     .From("scalar_div_by_tensor")
-    .From("floordiv", Of<FloorQuotient>)
-    .From("scalar_floordiv", WithScalar<FloorQuotient>)
-    .From("truncdiv", Of<OfTruncatedQuotient>)
-    .From("scalar_truncdiv", WithScalar<OfTruncatedQuotient>)
-    .From("xdivy", Of<OfXdivy>);
+    .From({{"floordiv", Of<FloorQuotient>},
+           {"scalar_floordiv", WithScalar<FloorQuotient>},
+           {"truncdiv", Of<OfTruncatedQuotient>},
+           {"scalar_truncdiv", WithScalar<OfTruncatedQuotient>},
+           {"xdivy", Of<OfXdivy>}});
 X2IR_ONEFLOW(pow)
     .To("broadcast_pow", ToPow)
     .From("broadcast_pow")
     .From("pow")
-    .From("scalar_pow", WithScalar<OfPower>)
-    .From("scalar_reverse_pow", WithScalar<OfReversePower>)
-    .From("broadcast_zeta", Of<OfZeta>);
+    .From({{"scalar_pow", WithScalar<OfPower>},
+           {"scalar_reverse_pow", WithScalar<OfReversePower>},
+           {"broadcast_zeta", Of<OfZeta>}});
 X2IR_ONEFLOW(mod)
     .To("broadcast_floor_mod", ToMod)
-    .From("broadcast_fmod", Of<TruncatedMod>)
-    .From("scalar_fmod", WithScalar<TruncatedMod>)
-    .From("broadcast_floor_mod", Of<FloorMod>);
+    .From({{"broadcast_fmod", Of<TruncatedMod>},
+           {"scalar_fmod", WithScalar<TruncatedMod>},
+           {"broadcast_floor_mod", Of<FloorMod>}});
 X2IR_ONEFLOW(max)
     .From("broadcast_maximum")
     .From("elementwise_maximum")
@@ -257,57 +254,47 @@ X2IR_ONEFLOW(min)
 X2IR_ONEFLOW(atan).From("atan2", FromAtan2);
 X2IR_ONEFLOW(equal)
     .Is("broadcast_equal")
-    .From("scalar_logical_equal", WithScalar<IsEqual>)
-    .From("broadcast_isclose_eq_nan", IsClose<true>)
-    .From("broadcast_isclose_neq_nan", IsClose<false>);
-X2IR_ONEFLOW(not )
-    .From("broadcast_not_equal", Of<IsDifferent>)
-    .From("scalar_logical_not_equal", WithScalar<IsDifferent>);
+    .From({{"scalar_logical_equal", WithScalar<IsEqual>},
+           {"broadcast_isclose_eq_nan", IsClose<true>},
+           {"broadcast_isclose_neq_nan", IsClose<false>}});
+X2IR_ONEFLOW(not ).From({{"broadcast_not_equal", Of<IsDifferent>},
+                         {"scalar_logical_not_equal", WithScalar<IsDifferent>}});
 X2IR_ONEFLOW(less).Is("broadcast_less").From("scalar_logical_less", WithScalar<IsLess>);
 X2IR_ONEFLOW(less_or_equal)
     .Is("broadcast_less_equal")
     .From("scalar_logical_less_equal", WithScalar<IsLessEqual>);
 X2IR_ONEFLOW(greater)
     .Is("broadcast_greater")
-    .From("scalar_logical_greater", WithScalar<IsGreater>)
-    .From("broadcast_inplace_greater", InplaceGreater)
-    .From("scalar_logical_inplace_greater", ScalarInplaceGreater);
+    .From({{"scalar_logical_greater", WithScalar<IsGreater>},
+           {"broadcast_inplace_greater", InplaceGreater},
+           {"scalar_logical_inplace_greater", ScalarInplaceGreater}});
 X2IR_ONEFLOW(greater_or_equal)
     .Is("broadcast_greater_equal")
     .From("scalar_logical_greater_equal", WithScalar<IsGreaterEqual>);
 X2IR_ONEFLOW(and)
     .To("broadcast_logical_and")
-    .From("broadcast_logical_and", Of<BothTrue>)
-    .From("scalar_logical_and", WithScalar<BothTrue>);
+    .From({{"broadcast_logical_and", Of<BothTrue>}, {"scalar_logical_and", WithScalar<BothTrue>}});
 X2IR_ONEFLOW(or)
     .To("broadcast_logical_or")
-    .From("broadcast_logical_or", Of<AnyTrue>)
-    .From("scalar_logical_or", WithScalar<AnyTrue>);
+    .From({{"broadcast_logical_or", Of<AnyTrue>}, {"scalar_logical_or", WithScalar<AnyTrue>}});
 X2IR_ONEFLOW(xor)
     .To("broadcast_logical_xor")
-    .From("broadcast_logical_xor", Of<OneTrue>)
-    .From("scalar_logical_xor", WithScalar<OneTrue>);
+    .From({{"broadcast_logical_xor", Of<OneTrue>}, {"scalar_logical_xor", WithScalar<OneTrue>}});
 X2IR_ONEFLOW(bitwise_and)
     .To("broadcast_bitwise_and")
-    .From("broadcast_bitwise_and", Bits<'&'>)
-    .From("scalar_bitwise_and", ScalarBits<'&'>);
+    .From({{"broadcast_bitwise_and", Bits<'&'>}, {"scalar_bitwise_and", ScalarBits<'&'>}});
 X2IR_ONEFLOW(bitwise_or)
     .To("broadcast_bitwise_or")
-    .From("broadcast_bitwise_or", Bits<'|'>)
-    .From("scalar_bitwise_or", ScalarBits<'|'>);
+    .From({{"broadcast_bitwise_or", Bits<'|'>}, {"scalar_bitwise_or", ScalarBits<'|'>}});
 X2IR_ONEFLOW(bitwise_xor)
     .To("broadcast_bitwise_xor")
-    .From("broadcast_bitwise_xor", Bits<'^'>)
-    .From("scalar_bitwise_xor", ScalarBits<'^'>);
-X2IR_ONEFLOW(where)
-    .To("where")
-    .From("where", FromWhere)
-    .From("where_scalar_x", WhereScalarX)
-    .From("where_scalar_y", WhereScalarY)
-    .From("where_scalar_xy", WhereScalars)
-    .From("masked_fill", MaskedFill);
-X2IR_ONEFLOW(sum)
-    .From("searchsorted", SearchSorted)
-    .From("searchsorted_scalar", SearchSortedScalar);
+    .From({{"broadcast_bitwise_xor", Bits<'^'>}, {"scalar_bitwise_xor", ScalarBits<'^'>}});
+X2IR_ONEFLOW(where).To("where").From({{"where", FromWhere},
+                                      {"where_scalar_x", WhereScalarX},
+                                      {"where_scalar_y", WhereScalarY},
+                                      {"where_scalar_xy", WhereScalars},
+                                      {"masked_fill", MaskedFill}});
+X2IR_ONEFLOW(sum).From({{"searchsorted", SearchSorted},
+                        {"searchsorted_scalar", SearchSortedScalar}});
 
 }  // namespace x2ir

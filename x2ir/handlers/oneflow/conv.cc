@@ -17,15 +17,15 @@ Window ReadConv(OneflowArgs& a, size_t spatial) {
   return window;
 }
 
-template <size_t spatial>
 Value* FromConv(OneflowArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const Window window = ReadConv(a, spatial);
   const Expr y = MakeConv(a.in(0), ChannelsFirst(a.in(1), window.channels_last),
                           a.has(2) ? a.in(2) : nullptr, window, a.Int("groups"));
   return a.has(3) ? y + a.in(3) : y;
 }
-template <size_t spatial>
 Value* FromDeconv(OneflowArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const Window window = ReadConv(a, spatial);
   const std::vector<int64_t> more = PerAxis(a, "output_padding", spatial, 0);
   return MakeConvTranspose(a.in(0), ChannelsFirst(a.in(1), window.channels_last), nullptr, window,
@@ -124,16 +124,10 @@ absl::StatusOr<Value*> ToDeformConv(OneflowWriter& w) {
 
 }  // namespace
 
-X2IR_ONEFLOW(conv)
-    .To("conv2d", ToConv)
-    .From("conv1d", FromConv<1>)
-    .From("conv2d", FromConv<2>)
-    .From("conv3d", FromConv<3>);
+X2IR_ONEFLOW(conv).To("conv2d", ToConv).From({"conv1d", "conv2d", "conv3d"}, FromConv);
 X2IR_ONEFLOW(conv_transpose)
     .To("deconv2d", ToDeconv)
-    .From("deconv1d", FromDeconv<1>)
-    .From("deconv2d", FromDeconv<2>)
-    .From("deconv3d", FromDeconv<3>);
+    .From({"deconv1d", "deconv2d", "deconv3d"}, FromDeconv);
 X2IR_ONEFLOW(deform_conv).To("deform_conv2d", ToDeformConv).From("deform_conv2d", DeformConv);
 
 }  // namespace x2ir

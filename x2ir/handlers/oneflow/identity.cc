@@ -70,37 +70,35 @@ Value* ConstantLike(OneflowArgs& a) {
 
 X2IR_ONEFLOW(identity)
     .Is("identity")
-    .From("amp_black_identity", First)
-    .From("amp_white_identity", First)
-    .From("cast_from_local", First)
-    .From("cast_to_local", First)
-    .From("cast_to_static_shape", First)
-    .From("convert_memory_format", First)
-    .From("copy", First)
-    .From("copy_d2h", First)
-    .From("copy_h2d", First)
-    .From("depend", First)
-    .From("feed_input", First)
-    .From("feed_variable", First)
-    .From("fetch_output", First)
-    .From("hierarchical_parallel_cast", First)
-    .From("hierarchical_parallel_cast_like", First)
-    .From("identity_buffer", First)
-    .From("nvtx_end", First)
-    .From("nvtx_start", First)
-    .From("parallel_cast", First)
-    .From("pinned_identity", First)
-    .From("to_contiguous", First)
-    .From("tuple_identity", Each)
-    .From("distribute_clone", Clones);
+    .From({{"amp_black_identity", First},
+           {"amp_white_identity", First},
+           {"cast_from_local", First},
+           {"cast_to_local", First},
+           {"cast_to_static_shape", First},
+           {"convert_memory_format", First},
+           {"copy", First},
+           {"copy_d2h", First},
+           {"copy_h2d", First},
+           {"depend", First},
+           {"feed_input", First},
+           {"feed_variable", First},
+           {"fetch_output", First},
+           {"hierarchical_parallel_cast", First},
+           {"hierarchical_parallel_cast_like", First},
+           {"identity_buffer", First},
+           {"nvtx_end", First},
+           {"nvtx_start", First},
+           {"parallel_cast", First},
+           {"pinned_identity", First},
+           {"to_contiguous", First},
+           {"tuple_identity", Each},
+           {"distribute_clone", Clones}});
 X2IR_ONEFLOW(sum).From("distribute_add", SumOfParts);
 X2IR_ONEFLOW(concat).From("distribute_concat", JoinedParts);
 X2IR_ONEFLOW(split).From("distribute_split", SplitParts);
 X2IR_ONEFLOW(expand).From("constant_like", ConstantLike);
 X2IR_ONEFLOW(cast)
     .To("cast", ToCast)
-    .From("cast", CastTo)
-    .From("mutable_cast_once", CastTo)
-    .From("cast_like", FromCastLike);
+    .From({{"cast", CastTo}, {"mutable_cast_once", CastTo}, {"cast_like", FromCastLike}});
 
 }  // namespace x2ir

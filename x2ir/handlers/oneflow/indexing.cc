@@ -246,36 +246,33 @@ Value* FromAsStrided(OneflowArgs& a) {
 
 X2IR_ONEFLOW(gather)
     .To("gather", ToGather)
-    .From("gather", FromGather)
-    .From("repeat_interleave", RepeatInterleave);
+    .From({{"gather", FromGather}, {"repeat_interleave", RepeatInterleave}});
 X2IR_ONEFLOW(gather_nd)
     .To("gather_nd", ToGatherNd)
-    .From("gather_nd", FromGatherNd)
-    .From("batch_gather", BatchGather);
+    .From({{"gather_nd", FromGatherNd}, {"batch_gather", BatchGather}});
 X2IR_ONEFLOW(gather_elements).To("dim_gather", ToGatherElements).From("dim_gather", DimGather);
 X2IR_ONEFLOW(scatter_elements)
     .To("dim_scatter_update", ToDimScatter)
-    .From("dim_scatter_update", DimScatter<kPut>)
-    .From("dim_scatter_add", DimScatter<kAdd>)
-    .From("dim_scatter_mul", DimScatter<kMultiply>)
-    .From("dim_scatter_update_scalar", DimScatterScalar<kPut>)
-    .From("dim_scatter_add_scalar", DimScatterScalar<kAdd>)
-    .From("dim_scatter_mul_scalar", DimScatterScalar<kMultiply>)
-    .From("dim_scatter_add_like", DimScatterAddLike)
-    .From("index_add", IndexAdd);
+    .From({{"dim_scatter_update", DimScatter<kPut>},
+           {"dim_scatter_add", DimScatter<kAdd>},
+           {"dim_scatter_mul", DimScatter<kMultiply>},
+           {"dim_scatter_update_scalar", DimScatterScalar<kPut>},
+           {"dim_scatter_add_scalar", DimScatterScalar<kAdd>},
+           {"dim_scatter_mul_scalar", DimScatterScalar<kMultiply>},
+           {"dim_scatter_add_like", DimScatterAddLike},
+           {"index_add", IndexAdd}});
 X2IR_ONEFLOW(scatter_nd)
     .To("tensor_scatter_nd_update", ToScatterNd)
-    .From("tensor_scatter_nd_update", TensorScatterNdUpdate)
-    .From("tensor_scatter_nd_add", TensorScatterNdAdd)
-    .From("scatter_nd", FromScatterNd)
-    .From("scatter_nd_like", ScatterNdLike)
-    .From("unsorted_segment_sum", SegmentSum)
-    .From("unsorted_segment_sum_like", SegmentSumLike);
-X2IR_ONEFLOW(top_k)
-    .From("median", FromMedian)
-    .From("median_with_indices", MedianWithIndices)
-    .From("mode", FromMode);
+    .From({{"tensor_scatter_nd_update", TensorScatterNdUpdate},
+           {"tensor_scatter_nd_add", TensorScatterNdAdd},
+           {"scatter_nd", FromScatterNd},
+           {"scatter_nd_like", ScatterNdLike},
+           {"unsorted_segment_sum", SegmentSum},
+           {"unsorted_segment_sum_like", SegmentSumLike}});
+X2IR_ONEFLOW(top_k).From({{"median", FromMedian},
+                          {"median_with_indices", MedianWithIndices},
+                          {"mode", FromMode}});
 X2IR_ONEFLOW(scatter_elements).From("slice_update", SliceUpdate);
-X2IR_ONEFLOW(gather).From("as_strided", FromAsStrided).From("diag", FromDiag);
+X2IR_ONEFLOW(gather).From({{"as_strided", FromAsStrided}, {"diag", FromDiag}});
 
 }  // namespace x2ir

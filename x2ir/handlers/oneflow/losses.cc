@@ -78,19 +78,17 @@ Values FromNll(OneflowArgs& a) {
 
 }  // namespace
 
-X2IR_ONEFLOW(neg)
-    .From("binary_cross_entropy", BinaryCrossEntropy)
-    .From("sparse_cross_entropy", SparseCrossEntropy)
-    .From("sparse_cross_entropy_ms", SparseCrossEntropy);
-X2IR_ONEFLOW(sigmoid)
-    .From("binary_cross_entropy_with_logits", WithLogits)
-    .From("binary_cross_entropy_with_logits_reduce_mean", WithLogitsMean)
-    .From("sigmoid_cross_entropy", SigmoidCrossEntropy);
-X2IR_ONEFLOW(sub).From("smooth_l1_loss", SmoothL1).From("kl_div_loss", KlDiv);
+X2IR_ONEFLOW(neg).From({{"binary_cross_entropy", BinaryCrossEntropy},
+                        {"sparse_cross_entropy", SparseCrossEntropy},
+                        {"sparse_cross_entropy_ms", SparseCrossEntropy}});
+X2IR_ONEFLOW(sigmoid).From({{"binary_cross_entropy_with_logits", WithLogits},
+                            {"binary_cross_entropy_with_logits_reduce_mean", WithLogitsMean},
+                            {"sigmoid_cross_entropy", SigmoidCrossEntropy}});
+X2IR_ONEFLOW(sub).From({{"smooth_l1_loss", SmoothL1}, {"kl_div_loss", KlDiv}});
 X2IR_ONEFLOW(log_softmax)
-    .From("sparse_softmax_cross_entropy", SparseSoftmaxCrossEntropy)
-    .From("sparse_softmax_cross_entropy_ms", SparseSoftmaxCrossEntropy)
-    .From("softmax_cross_entropy", SoftmaxCrossEntropy);
+    .From({{"sparse_softmax_cross_entropy", SparseSoftmaxCrossEntropy},
+           {"sparse_softmax_cross_entropy_ms", SparseSoftmaxCrossEntropy},
+           {"softmax_cross_entropy", SoftmaxCrossEntropy}});
 X2IR_ONEFLOW(gather_elements).From("nll", FromNll);
 
 }  // namespace x2ir

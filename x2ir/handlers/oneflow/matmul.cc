@@ -91,15 +91,15 @@ absl::StatusOr<Value*> ToGemm(OneflowWriter& w) {
 
 X2IR_ONEFLOW(matmul)
     .To("broadcast_matmul", ToMatMul)
-    .From("matmul", FromMatMul)
-    .From("batch_matmul", FromMatMul)
-    .From("broadcast_matmul", FromMatMul)
-    .From("dot", Products)
-    .From("matrix_vector_product", Products)
-    .From("vector_matrix_product", Products)
-    .From("cublas_fused_mlp", Perceptron)
-    .From("fused_matmul_bias_add_relu_dropout", Perceptron)
-    .From("grouped_matmul_bias", GroupedMatmulBias);
+    .From({{"matmul", FromMatMul},
+           {"batch_matmul", FromMatMul},
+           {"broadcast_matmul", FromMatMul},
+           {"dot", Products},
+           {"matrix_vector_product", Products},
+           {"vector_matrix_product", Products},
+           {"cublas_fused_mlp", Perceptron},
+           {"fused_matmul_bias_add_relu_dropout", Perceptron},
+           {"grouped_matmul_bias", GroupedMatmulBias}});
 X2IR_ONEFLOW(gemm).To("matmul", ToGemm).From("fused_matmul_bias", MatmulBias);
 
 }  // namespace x2ir

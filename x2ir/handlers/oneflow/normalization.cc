@@ -232,17 +232,15 @@ Values L2Normalize(OneflowArgs& a) {
 
 X2IR_ONEFLOW(batch_normalization)
     .To("normalization", ToBatchNorm)
-    .From("normalization", FromNormalization)
-    .From("normalization_infer", FromNormalization)
-    .From("normalization_add_relu", NormalizationAddRelu);
+    .From({{"normalization", FromNormalization},
+           {"normalization_infer", FromNormalization},
+           {"normalization_add_relu", NormalizationAddRelu}});
 X2IR_ONEFLOW(layer_normalization)
     .To("layer_norm", ToLayerNorm)
-    .From("layer_norm", FromLayerNorm)
-    .From("skip_layer_norm", SkipLayerNorm);
+    .From({{"layer_norm", FromLayerNorm}, {"skip_layer_norm", SkipLayerNorm}});
 X2IR_ONEFLOW(rms_normalization)
     .To("rms_norm", ToRmsNorm)
-    .From("rms_norm", FromRmsNorm)
-    .From("skip_rms_norm", SkipRmsNorm);
+    .From({{"rms_norm", FromRmsNorm}, {"skip_rms_norm", SkipRmsNorm}});
 X2IR_ONEFLOW(group_normalization).To("group_norm", ToGroupNorm).From("group_norm", FromGroupNorm);
 X2IR_ONEFLOW(instance_normalization).To("group_norm", ToInstanceNorm);
 X2IR_ONEFLOW(lp_normalization).From("l2_normalize", L2Normalize);

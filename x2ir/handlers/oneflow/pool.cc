@@ -8,7 +8,8 @@ namespace x2ir {
 namespace {
 
 // TensorFlow's way: pads are "SAME", "VALID", or said for each side ("customized").
-Window TensorFlowWindow(OneflowArgs& a, size_t spatial) {
+Window TensorFlowWindow(OneflowArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   Window window;
   window.channels_last = TakeChannelsLast(a);
   window.kernel = PerAxis(a, "pool_size", spatial, 1);
@@ -29,22 +30,18 @@ Window TensorFlowWindow(OneflowArgs& a, size_t spatial) {
   return window;
 }
 
-template <size_t spatial>
-Value* TfMaxPool(OneflowArgs& a) {
-  return MakePool(a.in(0), {TensorFlowWindow(a, spatial)});
-}
+Value* TfMaxPool(OneflowArgs& a) { return MakePool(a.in(0), {TensorFlowWindow(a)}); }
 
-template <size_t spatial>
 Value* TfAvgPool(OneflowArgs& a) {
-  return MakePool(a.in(0), {TensorFlowWindow(a, spatial), PoolKind::kAverage});
+  return MakePool(a.in(0), {TensorFlowWindow(a), PoolKind::kAverage});
 }
 
 std::string Numbered(std::string_view before, size_t spatial, std::string_view after) {
   return StrCat(before, spatial, after);
 }
 
-template <size_t spatial>
 Values FromMaxPool(OneflowArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const bool last = TakeChannelsLast(a);
   a.Ignore("return_indices");
   const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", spatial, 1);
@@ -68,8 +65,8 @@ Values FromMaxPool(OneflowArgs& a) {
                  {a.dtype(), DType::kInt64});
 }
 
-template <size_t spatial>
 Value* FromAvgPool(OneflowArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const bool last = TakeChannelsLast(a);
   const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", spatial, 1);
   const std::vector<int64_t> stride = PerAxis(a, "stride", spatial, 1);
@@ -90,8 +87,8 @@ Value* FromAvgPool(OneflowArgs& a) {
   return ChannelsBack({a, y[0]}, last);
 }
 
-template <size_t spatial>
 Value* AdaptiveAvgPool(OneflowArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const bool last = TakeChannelsLast(a);
   const Expr x = ChannelsFirst(a.in(0), last);
   const std::vector<int64_t> size = PerAxis(a, "output_size", spatial, 1);
@@ -100,8 +97,8 @@ Value* AdaptiveAvgPool(OneflowArgs& a) {
   return ChannelsBack({a, y[0]}, last);
 }
 
-template <size_t spatial>
 Values AdaptiveMaxPool(OneflowArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const bool last = TakeChannelsLast(a);
   a.Require(!a.wants(1) || !last, "places of maxima with channels last");
   const Expr x = ChannelsFirst(a.in(0), last);
@@ -112,8 +109,8 @@ Values AdaptiveMaxPool(OneflowArgs& a) {
 }
 
 // Places count within each plane of the result.
-template <size_t spatial>
 Value* MaxUnpool(OneflowArgs& a) {
+  const size_t spatial = a.SpatialAxes();
   const std::vector<int64_t> kernel = PerAxis(a, "kernel_size", spatial, 1);
   const std::vector<int64_t> stride = PerAxis(a, "stride", spatial, 1);
   const std::vector<int64_t> padding = PerAxis(a, "padding", spatial, 0);
@@ -222,38 +219,19 @@ absl::StatusOr<Value*> ToGlobalMax(OneflowWriter& w) { return ToGlobalPool(w, "r
 
 X2IR_ONEFLOW(max_pool)
     .To("max_pool_2d", ToMaxPool)
-    .From("max_pool_1d", FromMaxPool<1>)
-    .From("max_pool_2d", FromMaxPool<2>)
-    .From("max_pool_3d", FromMaxPool<3>)
-    .From("maxpool_1d", FromMaxPool<1>)
-    .From("maxpool_2d", FromMaxPool<2>)
-    .From("maxpool_3d", FromMaxPool<3>)
-    .From("tf_max_pool_1d", TfMaxPool<1>)
-    .From("tf_max_pool_2d", TfMaxPool<2>)
-    .From("tf_max_pool_3d", TfMaxPool<3>)
-    .From("adaptive_max_pool1d", AdaptiveMaxPool<1>)
-    .From("adaptive_max_pool2d", AdaptiveMaxPool<2>)
-    .From("adaptive_max_pool3d", AdaptiveMaxPool<3>);
+    .From({"max_pool_1d", "max_pool_2d", "max_pool_3d", "maxpool_1d", "maxpool_2d", "maxpool_3d"},
+          FromMaxPool)
+    .From({"tf_max_pool_1d", "tf_max_pool_2d", "tf_max_pool_3d"}, TfMaxPool)
+    .From({"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"}, AdaptiveMaxPool);
 X2IR_ONEFLOW(average_pool)
     .To("avg_pool_2d", ToAvgPool)
-    .From("avg_pool_1d", FromAvgPool<1>)
-    .From("avg_pool_2d", FromAvgPool<2>)
-    .From("avg_pool_3d", FromAvgPool<3>)
-    .From("avgpool_1d", FromAvgPool<1>)
-    .From("avgpool_2d", FromAvgPool<2>)
-    .From("avgpool_3d", FromAvgPool<3>)
-    .From("tf_avg_pool_1d", TfAvgPool<1>)
-    .From("tf_avg_pool_2d", TfAvgPool<2>)
-    .From("tf_avg_pool_3d", TfAvgPool<3>);
+    .From({"avg_pool_1d", "avg_pool_2d", "avg_pool_3d", "avgpool_1d", "avgpool_2d", "avgpool_3d"},
+          FromAvgPool)
+    .From({"tf_avg_pool_1d", "tf_avg_pool_2d", "tf_avg_pool_3d"}, TfAvgPool);
 X2IR_ONEFLOW(global_average_pool)
     .To("adaptive_avg_pool2d", ToGlobalAvg)
-    .From("adaptive_avg_pool1d", AdaptiveAvgPool<1>)
-    .From("adaptive_avg_pool2d", AdaptiveAvgPool<2>)
-    .From("adaptive_avg_pool3d", AdaptiveAvgPool<3>);
+    .From({"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"}, AdaptiveAvgPool);
 X2IR_ONEFLOW(global_max_pool).To("reduce_max", ToGlobalMax);
-X2IR_ONEFLOW(max_unpool)
-    .From("max_unpool_1d", MaxUnpool<1>)
-    .From("max_unpool_2d", MaxUnpool<2>)
-    .From("max_unpool_3d", MaxUnpool<3>);
+X2IR_ONEFLOW(max_unpool).From({"max_unpool_1d", "max_unpool_2d", "max_unpool_3d"}, MaxUnpool);
 
 }  // namespace x2ir

@@ -147,12 +147,10 @@ absl::StatusOr<Value*> ToQuantized(OneflowWriter& w) {
 }  // namespace
 
 X2IR_ONEFLOW(dequantize_linear).To("broadcast_mul", ToDequantized);
-X2IR_ONEFLOW(div)
-    .From("min_max_observer", MinMaxObserver)
-    .From("moving_average_min_max_observer", MovingAverageObserver);
+X2IR_ONEFLOW(div).From({{"min_max_observer", MinMaxObserver},
+                        {"moving_average_min_max_observer", MovingAverageObserver}});
 X2IR_ONEFLOW(quantize_linear)
     .To("clip_by_scalar", ToQuantized)
-    .From("fake_quantization", FakeQuantization)
-    .From("quantization", Quantization);
+    .From({{"fake_quantization", FakeQuantization}, {"quantization", Quantization}});
 
 }  // namespace x2ir

@@ -203,21 +203,19 @@ absl::StatusOr<Values> ToTopK(OneflowWriter& w) {
 
 X2IR_ONEFLOW(reduce_sum)
     .To("reduce_sum", ToReduce("reduce_sum"))
-    .From("reduce_sum", FromReduce<0>)
-    .From("reduce_nansum", NanSum)
-    .From("reduce_sum_like", ReduceSumLike)
-    .From("var", Var)
-    .From("square_sum", SquareSum)
-    .From("multi_square_sum", MultiSquareSum)
-    .From("sqrt_square_sum", SqrtSquareSum);
+    .From({{"reduce_sum", FromReduce<0>},
+           {"reduce_nansum", NanSum},
+           {"reduce_sum_like", ReduceSumLike},
+           {"var", Var},
+           {"square_sum", SquareSum},
+           {"multi_square_sum", MultiSquareSum},
+           {"sqrt_square_sum", SqrtSquareSum}});
 X2IR_ONEFLOW(reduce_max)
     .To("reduce_max", ToReduce("reduce_max"))
-    .From("reduce_max", FromReduce<1>)
-    .From("reduce_any", ReduceBools<false>);
+    .From({{"reduce_max", FromReduce<1>}, {"reduce_any", ReduceBools<false>}});
 X2IR_ONEFLOW(reduce_min)
     .To("reduce_min", ToReduce("reduce_min"))
-    .From("reduce_min", FromReduce<2>)
-    .From("reduce_all", ReduceBools<true>);
+    .From({{"reduce_min", FromReduce<2>}, {"reduce_all", ReduceBools<true>}});
 X2IR_ONEFLOW(reduce_prod)
     .To("reduce_prod", ToReduce("reduce_prod"))
     .From("reduce_prod", FromReduce<3>);
@@ -229,10 +227,7 @@ X2IR_ONEFLOW(reduce_log_sum).To("reduce_sum", LogSumBySum);
 X2IR_ONEFLOW(reduce_log_sum_exp).To("reduce_sum", LogSumExpBySum);
 X2IR_ONEFLOW(top_k)
     .To("top_k", ToTopK)
-    .From("top_k", FromTopK)
-    .From("sort", FromSort)
-    .From("arg_sort", ArgSort)
-    .From("in_top_k", InTopK);
+    .From({{"top_k", FromTopK}, {"sort", FromSort}, {"arg_sort", ArgSort}, {"in_top_k", InTopK}});
 X2IR_ONEFLOW(arg_max).To("argmax", ToArgMax).From("argmax", FromArgMax);
 X2IR_ONEFLOW(arg_min).To("argmax", ToArgMin).From("argmin", FromArgMin);
 X2IR_ONEFLOW(cum_sum).To("cumsum", ToCumulated<false>).From("cumsum", FromCumSum);

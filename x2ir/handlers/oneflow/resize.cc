@@ -147,14 +147,14 @@ const std::vector<std::pair<Attribute, Attribute>>& SampleModes() {
 
 X2IR_ONEFLOW(resize)
     .To("upsample_nearest_2d", ToUpsample)
-    .From("upsample_nearest_1d", Nearest1d)
-    .From("upsample_nearest_2d", Nearest2d)
-    .From("upsample_nearest_3d", Nearest3d)
-    .From("upsample_linear_1d", Linear1d)
-    .From("upsample_bilinear_2d", Bilinear2d)
-    .From("upsample_bicubic_2d", Bicubic2d)
-    .From("upsample_trilinear_3d", Trilinear3d)
-    .From("upsample", OldUpsample);
+    .From({{"upsample_nearest_1d", Nearest1d},
+           {"upsample_nearest_2d", Nearest2d},
+           {"upsample_nearest_3d", Nearest3d},
+           {"upsample_linear_1d", Linear1d},
+           {"upsample_bilinear_2d", Bilinear2d},
+           {"upsample_bicubic_2d", Bicubic2d},
+           {"upsample_trilinear_3d", Trilinear3d},
+           {"upsample", OldUpsample}});
 X2IR_ONEFLOW(grid_sample).Is("grid_sample", EnumMap("mode", "interpolation_mode", SampleModes()));
 X2IR_ONEFLOW(affine_grid).Is("affine_grid", OperandAsAttr("size"));
 

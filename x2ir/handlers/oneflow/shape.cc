@@ -644,41 +644,38 @@ absl::StatusOr<Value*> ToPad(OneflowWriter& w) {
 
 X2IR_ONEFLOW(reshape)
     .To("reshape", ToReshape)
-    .From("reshape", FromReshape)
-    .From("reshape_like", ReshapeLike);
+    .From({{"reshape", FromReshape}, {"reshape_like", ReshapeLike}});
 X2IR_ONEFLOW(flatten).To("reshape", ToReshape).From("flatten", FromFlatten);
 X2IR_ONEFLOW(unsqueeze).To("expand_dims", ToUnsqueeze).From("expand_dims", FromExpandDims);
 X2IR_ONEFLOW(squeeze).To("squeeze", ToSqueeze).From("squeeze", FromSqueeze);
 X2IR_ONEFLOW(transpose).To("transpose", ToTranspose).From("transpose");
 X2IR_ONEFLOW(expand)
     .To("expand", ToExpand)
-    .From("expand", FromExpand)
-    .From("broadcast_like", BroadcastLike)
-    .From("constant", FromConstant)
-    .From("empty", FromEmpty)
-    .From("zero_like", ZeroLike)
-    .From("ones_like", OnesLike)
-    .From("fill_", FromFill)
-    .From("fill_tensor_", FillTensor);
+    .From({{"expand", FromExpand},
+           {"broadcast_like", BroadcastLike},
+           {"constant", FromConstant},
+           {"empty", FromEmpty},
+           {"zero_like", ZeroLike},
+           {"ones_like", OnesLike},
+           {"fill_", FromFill},
+           {"fill_tensor_", FillTensor}});
 X2IR_ONEFLOW(tile).To("expand", ToTile);
 X2IR_ONEFLOW(concat)
     .To("cat", ToCat)
-    .From("cat", FromCat)
-    .From("concat", FromCat)
-    .From("stack", FromStack);
+    .From({{"cat", FromCat}, {"concat", FromCat}, {"stack", FromStack}});
 X2IR_ONEFLOW(split).To("narrow", ToSplit).From("split_like", SplitLike);
 X2IR_ONEFLOW(slice)
     .To("slice", ToSlice)
-    .From("slice", FromSlice)
-    .From("logical_slice", FromSlice)
-    .From("narrow", FromNarrow)
-    .From("flip", FromFlip)
-    .From("roll", FromRoll)
-    .From("diagonal", FromDiagonal)
-    .From("unfold_tensor", FromUnfoldTensor);
-X2IR_ONEFLOW(trilu).To("triu", ToTrilu).From("triu", Triu).From("tril", Tril);
+    .From({{"slice", FromSlice},
+           {"logical_slice", FromSlice},
+           {"narrow", FromNarrow},
+           {"flip", FromFlip},
+           {"roll", FromRoll},
+           {"diagonal", FromDiagonal},
+           {"unfold_tensor", FromUnfoldTensor}});
+X2IR_ONEFLOW(trilu).To("triu", ToTrilu).From({{"triu", Triu}, {"tril", Tril}});
 X2IR_ONEFLOW(constant_of_shape).To("constant", ToConstantOfShape);
-X2IR_ONEFLOW(range).To("arange", ToArange).From("arange", FromArange).From("range", FromOldRange);
+X2IR_ONEFLOW(range).To("arange", ToArange).From({{"arange", FromArange}, {"range", FromOldRange}});
 X2IR_ONEFLOW(eye_like).To("eye", ToEye).From("eye", FromEye);
 X2IR_ONEFLOW(one_hot).To("one_hot", ToOneHot).From("one_hot", FromOneHot);
 X2IR_ONEFLOW(space_to_depth).To("transpose", ToSpaceToDepth);
@@ -690,14 +687,14 @@ X2IR_ONEFLOW(col2im).To("fold", ToFold).From("fold", FromFold);
 X2IR_ONEFLOW(slice).From("unfold", FromUnfold);
 X2IR_ONEFLOW(pad)
     .To("pad", ToPad)
-    .From("pad", FromPad)
-    .From("constant_pad1d", ConstantPad)
-    .From("constant_pad2d", ConstantPad)
-    .From("constant_pad3d", ConstantPad)
-    .From("same_padding", PadSame)
-    .From("reflection_pad1d", PadWithEdges<0>)
-    .From("reflection_pad2d", PadWithEdges<0>)
-    .From("replication_pad1d", PadWithEdges<1>)
-    .From("replication_pad2d", PadWithEdges<1>);
+    .From({{"pad", FromPad},
+           {"constant_pad1d", ConstantPad},
+           {"constant_pad2d", ConstantPad},
+           {"constant_pad3d", ConstantPad},
+           {"same_padding", PadSame},
+           {"reflection_pad1d", PadWithEdges<0>},
+           {"reflection_pad2d", PadWithEdges<0>},
+           {"replication_pad1d", PadWithEdges<1>},
+           {"replication_pad2d", PadWithEdges<1>}});
 
 }  // namespace x2ir

@@ -68,28 +68,25 @@ X2IR_ONEFLOW(bitwise_not).To("bitwise_not").From("bitwise_not", BitwiseNot);
 X2IR_ONEFLOW(ceil).Is("ceil");
 X2IR_ONEFLOW(cos).Is("cos");
 X2IR_ONEFLOW(cosh).Is("cosh");
-X2IR_ONEFLOW(erf).Is("erf").From("erfc", FromErfc).From("erfinv", FromErfinv);
-X2IR_ONEFLOW(exp).Is("exp").From("exp2", Exp2).From("expm1", FromExpm1);
-X2IR_ONEFLOW(floor).Is("floor").From("trunc", Trunc).From("frac", Frac);
+X2IR_ONEFLOW(erf).Is("erf").From({{"erfc", FromErfc}, {"erfinv", FromErfinv}});
+X2IR_ONEFLOW(exp).Is("exp").From({{"exp2", Exp2}, {"expm1", FromExpm1}});
+X2IR_ONEFLOW(floor).Is("floor").From({{"trunc", Trunc}, {"frac", Frac}});
 X2IR_ONEFLOW(is_nan).To("isnan").From("isnan", FromIsNan);
-X2IR_ONEFLOW(is_inf).To("isinf", ToIsInf).From("isinf", FromIsInf).From("isfinite", IsFinite);
-X2IR_ONEFLOW(log)
-    .Is("log")
-    .From("log1p", FromLog1p)
-    .From("log2", Log2)
-    .From("log10", Log10)
-    .From("lgamma", FromLgamma)
-    .From("digamma", FromDigamma)
-    .From("trigamma", Trigamma)
-    .From("log_sigmoid", FromLogSigmoid);
-X2IR_ONEFLOW(mul).From("square", FromSquare).From("square_relu", SquareRelu);
+X2IR_ONEFLOW(is_inf).To("isinf", ToIsInf).From({{"isinf", FromIsInf}, {"isfinite", IsFinite}});
+X2IR_ONEFLOW(log).Is("log").From({{"log1p", FromLog1p},
+                                  {"log2", Log2},
+                                  {"log10", Log10},
+                                  {"lgamma", FromLgamma},
+                                  {"digamma", FromDigamma},
+                                  {"trigamma", Trigamma},
+                                  {"log_sigmoid", FromLogSigmoid}});
+X2IR_ONEFLOW(mul).From({{"square", FromSquare}, {"square_relu", SquareRelu}});
 X2IR_ONEFLOW(neg).Is("negative").From("neg");
 X2IR_ONEFLOW(not )
     .To("logical_not", ToNot)
-    .From("logical_not", LogicalNot)
-    .From("not_equal_zero", NotEqualZero);
+    .From({{"logical_not", LogicalNot}, {"not_equal_zero", NotEqualZero}});
 X2IR_ONEFLOW(reciprocal).Is("reciprocal");
-X2IR_ONEFLOW(div).From("rsqrt", FromRsqrt).From("reciprocal_no_nan", ReciprocalNoNan);
+X2IR_ONEFLOW(div).From({{"rsqrt", FromRsqrt}, {"reciprocal_no_nan", ReciprocalNoNan}});
 // Halves to even, as C's nearbyint and rint.
 X2IR_ONEFLOW(round).Is("round").From("rint");
 X2IR_ONEFLOW(sign).Is("sign");

@@ -128,6 +128,6 @@ absl::StatusOr<Value*> Mfcc(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(matmul).From("AudioSpectrogram", AudioSpectrogram).From("Mfcc", Mfcc);
+X2IR_TF(matmul).From({{"AudioSpectrogram", AudioSpectrogram}, {"Mfcc", Mfcc}});
 
 }  // namespace x2ir

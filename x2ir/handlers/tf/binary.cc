@@ -256,23 +256,21 @@ Value* ToTfShift(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(add).From("Add", Add).From("AddV2", Add);
-X2IR_TF(sum).From("AddN", AddN).From("AccumulateNV2", AddN);
+X2IR_TF(add).From({{"Add", Add}, {"AddV2", Add}});
+X2IR_TF(sum).From({{"AddN", AddN}, {"AccumulateNV2", AddN}});
 X2IR_TF(sub).Is("Sub").From("SquaredDifference", SquaredDifference);
-X2IR_TF(mul).Is("Mul").From("MulNoNan", MulNoNan).From("Xlogy", Xlogy).From("Xlog1py", Xlog1py);
+X2IR_TF(mul).Is("Mul").From({{"MulNoNan", MulNoNan}, {"Xlogy", Xlogy}, {"Xlog1py", Xlog1py}});
 X2IR_TF(div)
     .From("RealDiv")
     .From("Div")
     .From("TruncateDiv")
-    .From("FloorDiv", FloorDivide)
-    .From("DivNoNan", DivNoNan)
-    .From("Xdivy", Xdivy);
-X2IR_TF(mod).From("FloorMod", FloorMod).From("Mod", TruncateMod).From("TruncateMod", TruncateMod);
+    .From({{"FloorDiv", FloorDivide}, {"DivNoNan", DivNoNan}, {"Xdivy", Xdivy}});
+X2IR_TF(mod).From({{"FloorMod", FloorMod}, {"Mod", TruncateMod}, {"TruncateMod", TruncateMod}});
 X2IR_TF(pow).From("Pow");
 X2IR_TF(max).From("Maximum").From("ClipByValue", ClipByValue);
 X2IR_TF(min).From("Minimum");
 X2IR_TF(atan).From("Atan2", Atan2);
-X2IR_TF(equal).From("Equal", Equal).From("NotEqual", NotEqual);
+X2IR_TF(equal).From({{"Equal", Equal}, {"NotEqual", NotEqual}});
 X2IR_TF(less).Is("Less").From("ApproximateEqual", ApproximateEqual);
 X2IR_TF(less_or_equal).Is("LessEqual");
 X2IR_TF(greater).Is("Greater");
@@ -282,9 +280,9 @@ X2IR_TF(or).Is("LogicalOr");
 X2IR_TF(bitwise_and).Is("BitwiseAnd");
 X2IR_TF(bitwise_or).Is("BitwiseOr");
 X2IR_TF(bitwise_xor).Is("BitwiseXor");
-X2IR_TF(bit_shift).From("LeftShift", LeftShift).From("RightShift", RightShift);
-X2IR_TF(where).From("SelectV2", SelectV2).From("Select", FromSelect);
-X2IR_TF(add).From("BiasAdd", BiasAdd).From("BiasAddV1", BiasAdd);
+X2IR_TF(bit_shift).From({{"LeftShift", LeftShift}, {"RightShift", RightShift}});
+X2IR_TF(where).From({{"SelectV2", SelectV2}, {"Select", FromSelect}});
+X2IR_TF(add).From({{"BiasAdd", BiasAdd}, {"BiasAddV1", BiasAdd}});
 X2IR_TF(mul).From("Cross", Cross);
 X2IR_TF(where).From("BroadcastArgs", BroadcastArgs);
 X2IR_TF(cast).From("StringToNumber", StringToNumber);

@@ -95,11 +95,10 @@ absl::StatusOr<Value*> AdjustContrast(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(concat)
-    .From("RGBToHSV", FromRgbToHsv)
-    .From("HSVToRGB", FromHsvToRgb)
-    .From("AdjustSaturation", AdjustSaturation)
-    .From("AdjustHue", AdjustHue);
+X2IR_TF(concat).From({{"RGBToHSV", FromRgbToHsv},
+                      {"HSVToRGB", FromHsvToRgb},
+                      {"AdjustSaturation", AdjustSaturation},
+                      {"AdjustHue", AdjustHue}});
 X2IR_TF(reduce_mean).From("AdjustContrastv2", AdjustContrast);
 
 }  // namespace x2ir

@@ -266,16 +266,15 @@ Value* ToTfRange(TfWriter& w) { return w.Tf("Range", {w.in(0), w.in(1), w.in(2)}
 
 }  // namespace
 
-X2IR_TF(concat)
-    .From("ConcatV2", ConcatV2)
-    .From("Concat", FromConcat)
-    .From("Pack", Pack)
-    .From("ParallelConcat", ParallelConcat);
-X2IR_TF(split).From("Split", Split).From("SplitV", SplitV).From("Unpack", Unpack);
+X2IR_TF(concat).From({{"ConcatV2", ConcatV2},
+                      {"Concat", FromConcat},
+                      {"Pack", Pack},
+                      {"ParallelConcat", ParallelConcat}});
+X2IR_TF(split).From({{"Split", Split}, {"SplitV", SplitV}, {"Unpack", Unpack}});
 X2IR_TF(range).From("LinSpace", LinSpace);
 X2IR_TF(expand).From("Empty", Empty);
 X2IR_TF(one_hot).From("OneHot", OneHot);
-X2IR_TF(expand).From("ZerosLike", ZerosLike).From("OnesLike", OnesLike);
+X2IR_TF(expand).From({{"ZerosLike", ZerosLike}, {"OnesLike", OnesLike}});
 X2IR_TF(one_hot).To("OneHot", ToTfOneHot);
 X2IR_TF(transpose).To("Transpose", ToTfTranspose);
 X2IR_TF(expand).To("BroadcastTo", ToTfExpand);

@@ -187,7 +187,7 @@ absl::StatusOr<Values> While(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(cast).From("ToBool", ToBool);
-X2IR_TF(if).From("If", If).From("StatelessIf", If).From("Case", Case).From("StatelessCase", Case);
-X2IR_TF(loop).From("While", While).From("StatelessWhile", While);
+X2IR_TF(if).From({{"If", If}, {"StatelessIf", If}, {"Case", Case}, {"StatelessCase", Case}});
+X2IR_TF(loop).From({{"While", While}, {"StatelessWhile", While}});
 
 }  // namespace x2ir

@@ -24,17 +24,19 @@ absl::StatusOr<int64_t> Known(TfArgs& a, size_t i, int64_t axis, std::string_vie
   return (*shape)[axis].value();
 }
 
-template <size_t kSpatial>
 absl::StatusOr<Value*> Conv(TfArgs& a) {
-  const TfLayout layout = TakeLayout(a, kSpatial == 2 ? "NHWC" : "NDHWC");
-  const Window window = TakeConvWindow(a, layout, kSpatial);
-  constexpr int64_t kRank = kSpatial + 2;
+  const size_t spatial = a.SpatialAxes();
+  const int64_t expected = static_cast<int64_t>(spatial) + 2;
+  const TfLayout layout = TakeLayout(a, spatial == 2 ? "NHWC" : "NDHWC");
+  const Window window = TakeConvWindow(a, layout, spatial);
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
-  if (rank != kRank || of_kernel != kRank) return Invalid("expected operands of rank ", kRank);
+  if (rank != expected || of_kernel != expected)
+    return Invalid("expected operands of rank ", expected);
   // A kernel for fewer channels is one for each of some groups.
-  X2IR_ASSIGN_OR_RETURN(const int64_t of_group, Known(a, 1, kRank - 2, "the kernel's channels"));
-  X2IR_ASSIGN_OR_RETURN(const int64_t channels, Known(a, 0, layout.ChannelAxis(kRank), "channels"));
+  X2IR_ASSIGN_OR_RETURN(const int64_t of_group, Known(a, 1, expected - 2, "the kernel's channels"));
+  X2IR_ASSIGN_OR_RETURN(const int64_t channels,
+                        Known(a, 0, layout.ChannelAxis(expected), "channels"));
   if (of_group != channels) {
     if (of_group == 0 || channels % of_group != 0) {
       return Invalid("a kernel for ", of_group, " channels over ", channels);
@@ -143,13 +145,14 @@ absl::StatusOr<Value*> Transposed(TfArgs& a, Window w, const std::vector<Dim>& s
 }
 
 // Operands: the result's sizes (or a tensor of them), the kernel, and what is convolved.
-template <size_t kSpatial, bool kSizesOfTensor>
+template <bool kSizesOfTensor>
 absl::StatusOr<Value*> ConvTranspose(TfArgs& a) {
-  constexpr int64_t kRank = kSpatial + 2;
-  const Window w = TakeWindows(a, kSpatial);
+  const size_t spatial = a.SpatialAxes();
+  const int64_t rank = static_cast<int64_t>(spatial) + 2;
+  const Window w = TakeWindows(a, spatial);
   X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
   X2IR_RETURN_IF_ERROR(a.Rank(2).status());
-  if (of_kernel != kRank) return Invalid("expected a kernel of rank ", kRank);
+  if (of_kernel != rank) return Invalid("expected a kernel of rank ", rank);
   std::optional<std::vector<Dim>> sizes;
   if (!kSizesOfTensor) {
     sizes = PartlyKnownInts(a.in(0));
@@ -159,18 +162,18 @@ absl::StatusOr<Value*> ConvTranspose(TfArgs& a) {
   }
   if (!sizes) return Unimplemented("operand 0 (sizes of the result) is computed");
   // Without the batch and the channels.
-  if (sizes->size() == kSpatial) {
+  if (sizes->size() == spatial) {
     sizes->insert(sizes->begin(), w.channels_last ? 1 : 2, Dim());
-    sizes->resize(kRank);
+    sizes->resize(spatial + 2);
   }
   const Shape& kernel = *a.shape(1);
   std::vector<Dim> lengths;
-  for (size_t i = 0; i < kSpatial; ++i) lengths.push_back(kernel[static_cast<int64_t>(i)]);
+  for (size_t i = 0; i < spatial; ++i) lengths.push_back(kernel[static_cast<int64_t>(i)]);
   // A kernel for fewer channels than the result has is one for each of some groups.
   int64_t group = 1;
-  const Dim of_group = kernel[kRank - 2];
-  const Dim channels = sizes->size() == kRank
-                           ? (*sizes)[static_cast<size_t>(ChannelAxis(w.channels_last, kRank))]
+  const Dim of_group = kernel[rank - 2];
+  const Dim channels = sizes->size() == spatial + 2
+                           ? (*sizes)[static_cast<size_t>(ChannelAxis(w.channels_last, rank))]
                            : Dim();
   if (channels.is_static() && of_group.is_static() && channels.value() != of_group.value()) {
     if (of_group.value() < 1 || channels.value() % of_group.value() != 0) {
@@ -303,17 +306,15 @@ absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
 }  // namespace
 
 X2IR_TF(conv)
-    .From("_FusedConv2D", FusedConv<Conv<2>>)
-    .From("_FusedDepthwiseConv2dNative", FusedConv<DepthwiseConv>)
-    .From("Conv2D", Conv<2>)
-    .From("Conv3D", Conv<3>)
+    .From({{"_FusedConv2D", FusedConv<Conv>},
+           {"_FusedDepthwiseConv2dNative", FusedConv<DepthwiseConv>}})
+    .From({"Conv2D", "Conv3D"}, Conv)
     .From("DepthwiseConv2dNative", DepthwiseConv);
 X2IR_TF(conv_transpose)
-    .From("Conv2DBackpropInput", ConvTranspose<2, false>)
-    .From("Conv2DBackpropInputV2", ConvTranspose<2, true>)
-    .From("Conv3DBackpropInput", ConvTranspose<3, true>)
-    .From("Conv3DBackpropInputV2", ConvTranspose<3, false>)
-    .From("DepthwiseConv2dNativeBackpropInput", DepthwiseTranspose);
+    .From("Conv2DBackpropInput", ConvTranspose<false>)
+    .From({"Conv2DBackpropInputV2", "Conv3DBackpropInput"}, ConvTranspose<true>)
+    .From({{"Conv3DBackpropInputV2", ConvTranspose<false>},
+           {"DepthwiseConv2dNativeBackpropInput", DepthwiseTranspose}});
 X2IR_TF(conv).To("Conv2D", ToTfConv);
 X2IR_TF(conv_transpose).To("Conv2DBackpropInput", ToTfConvTranspose);
 

@@ -97,12 +97,10 @@ X2IR_TF(lstm)
     .From("CudnnRNN", [](TfArgs& a) { return CudnnRnn(a, false); })
     .From("CudnnRNNV2", [](TfArgs& a) { return CudnnRnn(a, false); })
     .From("CudnnRNNV3", [](TfArgs& a) { return CudnnRnn(a, true); });
-X2IR_TF(concat)
-    .From("CudnnRNNCanonicalToParams", CanonicalToParams)
-    .From("CudnnRNNCanonicalToParamsV2", CanonicalToParams);
-X2IR_TF(slice)
-    .From("CudnnRNNParamsToCanonical", ParamsToCanonical)
-    .From("CudnnRNNParamsToCanonicalV2", ParamsToCanonical);
+X2IR_TF(concat).From({{"CudnnRNNCanonicalToParams", CanonicalToParams},
+                      {"CudnnRNNCanonicalToParamsV2", CanonicalToParams}});
+X2IR_TF(slice).From({{"CudnnRNNParamsToCanonical", ParamsToCanonical},
+                     {"CudnnRNNParamsToCanonicalV2", ParamsToCanonical}});
 X2IR_TF(identity).From("CudnnRNNParamsSize", ParamsSize);
 
 }  // namespace x2ir

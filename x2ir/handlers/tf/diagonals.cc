@@ -312,19 +312,17 @@ absl::StatusOr<Value*> MatrixBandPart(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(gather)
-    .From("MatrixDiagV2", MatrixDiagV2)
-    .From("MatrixDiagV3", MatrixDiagV3)
-    .From("MatrixDiagPart", MatrixDiagPart)
-    .From("MatrixDiagPartV2", MatrixDiagPartV2)
-    .From("MatrixDiagPartV3", MatrixDiagPartV3)
-    .From("MatrixSetDiag", MatrixSetDiag)
-    .From("MatrixSetDiagV2", MatrixSetDiagV2)
-    .From("MatrixSetDiagV3", MatrixSetDiagV3)
-    .From("DiagPart", DiagPart);
-X2IR_TF(where)
-    .From("MatrixDiag", MatrixDiag)
-    .From("Diag", Diag)
-    .From("MatrixBandPart", MatrixBandPart);
+X2IR_TF(gather).From({{"MatrixDiagV2", MatrixDiagV2},
+                      {"MatrixDiagV3", MatrixDiagV3},
+                      {"MatrixDiagPart", MatrixDiagPart},
+                      {"MatrixDiagPartV2", MatrixDiagPartV2},
+                      {"MatrixDiagPartV3", MatrixDiagPartV3},
+                      {"MatrixSetDiag", MatrixSetDiag},
+                      {"MatrixSetDiagV2", MatrixSetDiagV2},
+                      {"MatrixSetDiagV3", MatrixSetDiagV3},
+                      {"DiagPart", DiagPart}});
+X2IR_TF(where).From({{"MatrixDiag", MatrixDiag},
+                     {"Diag", Diag},
+                     {"MatrixBandPart", MatrixBandPart}});
 
 }  // namespace x2ir

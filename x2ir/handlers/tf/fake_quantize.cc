@@ -224,14 +224,12 @@ absl::StatusOr<Value*> QuantizeAndDequantizeV1(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(mul)
-    .From("QuantizeAndDequantize", QuantizeAndDequantizeV1)
-    .From("QuantizeAndDequantizeV2", QuantizeAndDequantize)
-    .From("QuantizeAndDequantizeV3", QuantizeAndDequantizeV3)
-    .From("QuantizeAndDequantizeV4", QuantizeAndDequantize);
-X2IR_TF(floor)
-    .From("FakeQuantWithMinMaxArgs", FakeQuantArgs)
-    .From("FakeQuantWithMinMaxVars", FakeQuantVars)
-    .From("FakeQuantWithMinMaxVarsPerChannel", FakeQuantVars);
+X2IR_TF(mul).From({{"QuantizeAndDequantize", QuantizeAndDequantizeV1},
+                   {"QuantizeAndDequantizeV2", QuantizeAndDequantize},
+                   {"QuantizeAndDequantizeV3", QuantizeAndDequantizeV3},
+                   {"QuantizeAndDequantizeV4", QuantizeAndDequantize}});
+X2IR_TF(floor).From({{"FakeQuantWithMinMaxArgs", FakeQuantArgs},
+                     {"FakeQuantWithMinMaxVars", FakeQuantVars},
+                     {"FakeQuantWithMinMaxVarsPerChannel", FakeQuantVars}});
 
 }  // namespace x2ir

@@ -92,7 +92,7 @@ absl::StatusOr<Value*> Roll(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(slice).From("ReverseV2", ReverseV2).From("Reverse", Reverse);
+X2IR_TF(slice).From({{"ReverseV2", ReverseV2}, {"Reverse", Reverse}});
 X2IR_TF(reverse_sequence).From("ReverseSequence", ReverseSequence);
 X2IR_TF(concat).From("Roll", Roll);
 

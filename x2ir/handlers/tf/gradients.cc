@@ -59,22 +59,19 @@ absl::StatusOr<Value*> BiasAddGrad(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(mul)
-    .From("ReluGrad", DyFirst<Relu>)
-    .From("Relu6Grad", DyFirst<Relu6>)
-    .From("SigmoidGrad", DyLast<Sigmoid>)
-    .From("TanhGrad", DyLast<Tanh>)
-    .From("RsqrtGrad", DyLast<Rsqrt>)
-    .From("InvGrad", DyLast<Reciprocal>)
-    .From("ReciprocalGrad", DyLast<Reciprocal>);
-X2IR_TF(div)
-    .From("SqrtGrad", DyLast<Sqrt>)
-    .From("SoftplusGrad", DyFirst<Softplus>)
-    .From("SoftsignGrad", DyFirst<Softsign>);
-X2IR_TF(where)
-    .From("LeakyReluGrad", DyFirst<LeakyRelu>)
-    .From("EluGrad", DyFirst<Elu>)
-    .From("SeluGrad", DyFirst<Selu>);
+X2IR_TF(mul).From({{"ReluGrad", DyFirst<Relu>},
+                   {"Relu6Grad", DyFirst<Relu6>},
+                   {"SigmoidGrad", DyLast<Sigmoid>},
+                   {"TanhGrad", DyLast<Tanh>},
+                   {"RsqrtGrad", DyLast<Rsqrt>},
+                   {"InvGrad", DyLast<Reciprocal>},
+                   {"ReciprocalGrad", DyLast<Reciprocal>}});
+X2IR_TF(div).From({{"SqrtGrad", DyLast<Sqrt>},
+                   {"SoftplusGrad", DyFirst<Softplus>},
+                   {"SoftsignGrad", DyFirst<Softsign>}});
+X2IR_TF(where).From({{"LeakyReluGrad", DyFirst<LeakyRelu>},
+                     {"EluGrad", DyFirst<Elu>},
+                     {"SeluGrad", DyFirst<Selu>}});
 X2IR_TF(reduce_sum).From("BiasAddGrad", BiasAddGrad);
 
 }  // namespace x2ir

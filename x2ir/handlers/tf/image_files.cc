@@ -47,12 +47,12 @@ absl::StatusOr<Value*> DecodedImage(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(image_decoder)
-    .From("DecodeJpeg", DecodedImage)
-    .From("DecodePng", DecodedImage)
-    .From("DecodeBmp", DecodedImage)
-    .From("DecodeGif", DecodedImage)
-    .From("DecodeImage", DecodedImage)
-    .From("DecodeAndCropJpeg", DecodedImage)
-    .From("DecodeWebP", DecodedImage);
+    .From({{"DecodeJpeg", DecodedImage},
+           {"DecodePng", DecodedImage},
+           {"DecodeBmp", DecodedImage},
+           {"DecodeGif", DecodedImage},
+           {"DecodeImage", DecodedImage},
+           {"DecodeAndCropJpeg", DecodedImage},
+           {"DecodeWebP", DecodedImage}});
 
 }  // namespace x2ir

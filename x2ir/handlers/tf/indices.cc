@@ -87,15 +87,14 @@ absl::StatusOr<Value*> Inplace(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(mod).From("UnravelIndex", UnravelIndex);
-X2IR_TF(gather)
-    .From("DataFormatDimMap", DataFormatDimMap)
-    .From("DataFormatVecPermute", DataFormatVecPermute);
+X2IR_TF(gather).From({{"DataFormatDimMap", DataFormatDimMap},
+                      {"DataFormatVecPermute", DataFormatVecPermute}});
 X2IR_TF(scatter_nd)
-    .From("InplaceUpdate", Inplace<InplaceKind::kUpdate>)
-    .From("InplaceAdd", Inplace<InplaceKind::kAdd>)
-    .From("InplaceSub", Inplace<InplaceKind::kSub>)
-    .From("AliasInplaceUpdate", Inplace<InplaceKind::kUpdate>)
-    .From("AliasInplaceAdd", Inplace<InplaceKind::kAdd>)
-    .From("AliasInplaceSub", Inplace<InplaceKind::kSub>);
+    .From({{"InplaceUpdate", Inplace<InplaceKind::kUpdate>},
+           {"InplaceAdd", Inplace<InplaceKind::kAdd>},
+           {"InplaceSub", Inplace<InplaceKind::kSub>},
+           {"AliasInplaceUpdate", Inplace<InplaceKind::kUpdate>},
+           {"AliasInplaceAdd", Inplace<InplaceKind::kAdd>},
+           {"AliasInplaceSub", Inplace<InplaceKind::kSub>}});
 
 }  // namespace x2ir

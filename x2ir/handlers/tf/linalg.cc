@@ -228,26 +228,23 @@ Values ToTfEigh(TfWriter& w) {
 }  // namespace
 
 // Batch... are older names.
-X2IR_TF(solve)
-    .From("MatrixSolve", MatrixSolve)
-    .From("BatchMatrixSolve", MatrixSolve)
-    .From("MatrixInverse", MatrixInverse)
-    .From("BatchMatrixInverse", MatrixInverse)
-    .From("TridiagonalSolve", TridiagonalSolve);
+X2IR_TF(solve).From({{"MatrixSolve", MatrixSolve},
+                     {"BatchMatrixSolve", MatrixSolve},
+                     {"MatrixInverse", MatrixInverse},
+                     {"BatchMatrixInverse", MatrixInverse},
+                     {"TridiagonalSolve", TridiagonalSolve}});
 X2IR_TF(mul).From("TridiagonalMatMul", TridiagonalMatMul);
 X2IR_TF(triangular_solve)
-    .From("MatrixTriangularSolve", MatrixTriangularSolve)
-    .From("BatchMatrixTriangularSolve", MatrixTriangularSolve);
-X2IR_TF(det)
-    .From("MatrixDeterminant", MatrixDeterminant)
-    .From("BatchMatrixDeterminant", MatrixDeterminant);
-X2IR_TF(lu).From("Lu", Lu).From("LogMatrixDeterminant", LogMatrixDeterminant);
-X2IR_TF(cholesky).From("Cholesky", Cholesky).From("BatchCholesky", Cholesky);
+    .From({{"MatrixTriangularSolve", MatrixTriangularSolve},
+           {"BatchMatrixTriangularSolve", MatrixTriangularSolve}});
+X2IR_TF(det).From({{"MatrixDeterminant", MatrixDeterminant},
+                   {"BatchMatrixDeterminant", MatrixDeterminant}});
+X2IR_TF(lu).From({{"Lu", Lu}, {"LogMatrixDeterminant", LogMatrixDeterminant}});
+X2IR_TF(cholesky).From({{"Cholesky", Cholesky}, {"BatchCholesky", Cholesky}});
 X2IR_TF(qr).From("Qr", Qr);
-X2IR_TF(svd).From("Svd", Svd).From("BatchSvd", Svd);
-X2IR_TF(eigh)
-    .From("SelfAdjointEigV2", SelfAdjointEig)
-    .From("BatchSelfAdjointEigV2", SelfAdjointEig);
+X2IR_TF(svd).From({{"Svd", Svd}, {"BatchSvd", Svd}});
+X2IR_TF(eigh).From({{"SelfAdjointEigV2", SelfAdjointEig},
+                    {"BatchSelfAdjointEigV2", SelfAdjointEig}});
 X2IR_TF(cholesky).To("Cholesky");
 X2IR_TF(solve).To("MatrixSolve");
 X2IR_TF(triangular_solve).To("MatrixTriangularSolve", ToTfTriangularSolve);

@@ -34,7 +34,7 @@ absl::StatusOr<Values> SparseSoftmaxCrossEntropy(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(log_softmax)
-    .From("SoftmaxCrossEntropyWithLogits", SoftmaxCrossEntropy)
-    .From("SparseSoftmaxCrossEntropyWithLogits", SparseSoftmaxCrossEntropy);
+    .From({{"SoftmaxCrossEntropyWithLogits", SoftmaxCrossEntropy},
+           {"SparseSoftmaxCrossEntropyWithLogits", SparseSoftmaxCrossEntropy}});
 
 }  // namespace x2ir

@@ -98,13 +98,12 @@ Value* ToTfEinsum(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(matmul)
-    .From("MatMul", FromMatMul)
-    .From("_FusedMatMul", FusedMatMul)
-    .From("SparseMatMul", SparseMatMul)
-    .From("BatchMatMul", BatchMatMul)
-    .From("BatchMatMulV2", BatchMatMul)
-    .From("BatchMatMulV3", BatchMatMul);
+X2IR_TF(matmul).From({{"MatMul", FromMatMul},
+                      {"_FusedMatMul", FusedMatMul},
+                      {"SparseMatMul", SparseMatMul},
+                      {"BatchMatMul", BatchMatMul},
+                      {"BatchMatMulV2", BatchMatMul},
+                      {"BatchMatMulV3", BatchMatMul}});
 X2IR_TF(einsum).From("Einsum", Einsum);
 X2IR_TF(det).To("MatrixDeterminant");
 X2IR_TF(matmul).To("MatMul", ToTfMatMul);

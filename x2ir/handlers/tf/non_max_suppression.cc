@@ -161,11 +161,11 @@ absl::StatusOr<Values> NonMaxSuppressionWithOverlaps(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(non_max_suppression)
-    .From("NonMaxSuppression", NonMaxSuppression<1>)
-    .From("NonMaxSuppressionV2", NonMaxSuppression<2>)
-    .From("NonMaxSuppressionV3", NonMaxSuppression<3>)
-    .From("NonMaxSuppressionV4", NonMaxSuppression<4>)
-    .From("NonMaxSuppressionV5", NonMaxSuppression<5>)
-    .From("NonMaxSuppressionWithOverlaps", NonMaxSuppressionWithOverlaps);
+    .From({{"NonMaxSuppression", NonMaxSuppression<1>},
+           {"NonMaxSuppressionV2", NonMaxSuppression<2>},
+           {"NonMaxSuppressionV3", NonMaxSuppression<3>},
+           {"NonMaxSuppressionV4", NonMaxSuppression<4>},
+           {"NonMaxSuppressionV5", NonMaxSuppression<5>},
+           {"NonMaxSuppressionWithOverlaps", NonMaxSuppressionWithOverlaps}});
 
 }  // namespace x2ir

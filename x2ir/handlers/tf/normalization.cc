@@ -140,10 +140,10 @@ absl::StatusOr<Value*> ToTfLrn(TfWriter& w) {
 }  // namespace
 
 X2IR_TF(batch_normalization)
-    .From("_FusedBatchNormEx", FusedBatchNormEx)
-    .From("FusedBatchNorm", FusedBatchNorm)
-    .From("FusedBatchNormV2", FusedBatchNorm)
-    .From("FusedBatchNormV3", FusedBatchNorm);
+    .From({{"_FusedBatchNormEx", FusedBatchNormEx},
+           {"FusedBatchNorm", FusedBatchNorm},
+           {"FusedBatchNormV2", FusedBatchNorm},
+           {"FusedBatchNormV3", FusedBatchNorm}});
 X2IR_TF(lrn).From("LRN", Lrn);
 X2IR_TF(batch_normalization).From("BatchNormWithGlobalNormalization", BatchNormGlobal);
 X2IR_TF(batch_normalization).To("FusedBatchNormV3", ToTfBatchNorm);

@@ -60,10 +60,11 @@ absl::StatusOr<Values> MaxPoolWithArgmax(TfArgs& a) {
   return Values{pooled[0], a.Cast(place, type)};
 }
 
-template <size_t kSpatial, PoolKind kKind>
+template <PoolKind kKind>
 Value* PoolBy(TfArgs& a) {
-  const TfLayout layout = TakeLayout(a, kSpatial == 2 ? "NHWC" : "NDHWC");
-  return MakePool(a.in(0), {TakePoolWindow(a, layout, kSpatial), kKind});
+  const size_t spatial = a.SpatialAxes();
+  const TfLayout layout = TakeLayout(a, spatial == 2 ? "NHWC" : "NDHWC");
+  return MakePool(a.in(0), {TakePoolWindow(a, layout, spatial), kKind});
 }
 
 absl::StatusOr<Value*> ToTfPool(TfWriter& w, bool max) {
@@ -93,13 +94,9 @@ auto ToTfGlobalPool(std::string_view reduction) {
 
 }  // namespace
 
-X2IR_TF(max_pool).From("MaxPoolV2", MaxPoolV2).From("MaxPoolWithArgmax", MaxPoolWithArgmax);
-X2IR_TF(max_pool)
-    .From("MaxPool", PoolBy<2, PoolKind::kMax>)
-    .From("MaxPool3D", PoolBy<3, PoolKind::kMax>);
-X2IR_TF(average_pool)
-    .From("AvgPool", PoolBy<2, PoolKind::kAverage>)
-    .From("AvgPool3D", PoolBy<3, PoolKind::kAverage>);
+X2IR_TF(max_pool).From({{"MaxPoolV2", MaxPoolV2}, {"MaxPoolWithArgmax", MaxPoolWithArgmax}});
+X2IR_TF(max_pool).From({"MaxPool", "MaxPool3D"}, PoolBy<PoolKind::kMax>);
+X2IR_TF(average_pool).From({"AvgPool", "AvgPool3D"}, PoolBy<PoolKind::kAverage>);
 X2IR_TF(max_pool).To("MaxPool", [](TfWriter& w) { return ToTfPool(w, true); });
 X2IR_TF(average_pool).To("AvgPool", [](TfWriter& w) { return ToTfPool(w, false); });
 X2IR_TF(global_average_pool).To("Mean", ToTfGlobalPool("reduce_mean"));

@@ -299,11 +299,10 @@ Values QuantizeDownAndShrinkRange(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(mul).From("Dequantize", Dequantize).From("UniformDequantize", UniformDequantize);
-X2IR_TF(cast)
-    .From("QuantizeV2", QuantizeV2)
-    .From("UniformQuantize", UniformQuantize)
-    .From("Requantize", Requantize)
-    .From("QuantizeDownAndShrinkRange", QuantizeDownAndShrinkRange);
+X2IR_TF(mul).From({{"Dequantize", Dequantize}, {"UniformDequantize", UniformDequantize}});
+X2IR_TF(cast).From({{"QuantizeV2", QuantizeV2},
+                    {"UniformQuantize", UniformQuantize},
+                    {"Requantize", Requantize},
+                    {"QuantizeDownAndShrinkRange", QuantizeDownAndShrinkRange}});
 X2IR_TF(reduce_max).From("RequantizationRange", RequantizationRange);
 }  // namespace x2ir

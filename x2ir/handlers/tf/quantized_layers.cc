@@ -165,10 +165,10 @@ absl::StatusOr<Values> QuantizedAvgPool(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(reshape).From("QuantizedReshape", QuantizedReshape);
-X2IR_TF(max).From("QuantizedRelu", QuantizedRelu).From("QuantizedRelu6", QuantizedRelu6);
+X2IR_TF(max).From({{"QuantizedRelu", QuantizedRelu}, {"QuantizedRelu6", QuantizedRelu6}});
 X2IR_TF(max_pool).From("QuantizedMaxPool", QuantizedMaxPool);
 X2IR_TF(concat).From("QuantizedConcat", QuantizedConcat);
-X2IR_TF(matmul).From("QuantizedMatMul", QuantizedMatMul).From("QuantizedConv2D", QuantizedConv2D);
+X2IR_TF(matmul).From({{"QuantizedMatMul", QuantizedMatMul}, {"QuantizedConv2D", QuantizedConv2D}});
 X2IR_TF(add).From("QuantizedBiasAdd", QuantizedBiasAdd);
 X2IR_TF(div).From("QuantizedAvgPool", QuantizedAvgPool);
 

@@ -297,38 +297,35 @@ auto ToTfDrawn(std::string_view op, Symbol offset, Symbol scale) {
 }  // namespace
 
 X2IR_TF(random_uniform)
-    .From("RandomUniform", RandomUniform<kStateful>)
-    .From("StatelessRandomUniform", RandomUniform<kStateless>)
-    .From("StatelessRandomUniformV2", RandomUniform<kStateless2>)
-    .From("RandomUniformInt", RandomUniformInt<kStateful>)
-    .From("StatelessRandomUniformInt", RandomUniformInt<kStateless>)
-    .From("StatelessRandomUniformIntV2", RandomUniformInt<kStateless2>)
-    .From("StatelessRandomUniformFullInt", RandomFullInt<kStateless>)
-    .From("StatelessRandomUniformFullIntV2", RandomFullInt<kStateless2>)
-    .From("TruncatedNormal", TruncatedNormal<kStateful>)
-    .From("StatelessTruncatedNormal", TruncatedNormal<kStateless>)
-    .From("StatelessTruncatedNormalV2", TruncatedNormal<kStateless2>);
+    .From({{"RandomUniform", RandomUniform<kStateful>},
+           {"StatelessRandomUniform", RandomUniform<kStateless>},
+           {"StatelessRandomUniformV2", RandomUniform<kStateless2>},
+           {"RandomUniformInt", RandomUniformInt<kStateful>},
+           {"StatelessRandomUniformInt", RandomUniformInt<kStateless>},
+           {"StatelessRandomUniformIntV2", RandomUniformInt<kStateless2>},
+           {"StatelessRandomUniformFullInt", RandomFullInt<kStateless>},
+           {"StatelessRandomUniformFullIntV2", RandomFullInt<kStateless2>},
+           {"TruncatedNormal", TruncatedNormal<kStateful>},
+           {"StatelessTruncatedNormal", TruncatedNormal<kStateless>},
+           {"StatelessTruncatedNormalV2", TruncatedNormal<kStateless2>}});
 X2IR_TF(random_normal)
-    .From("RandomStandardNormal", RandomNormal<kStateful>)
-    .From("StatelessRandomNormal", RandomNormal<kStateless>)
-    .From("StatelessRandomNormalV2", RandomNormal<kStateless2>);
-X2IR_TF(loop)
-    .From("RandomGamma", RandomGamma<kStateful>)
-    .From("StatelessRandomGammaV2", RandomGamma<kStateless>)
-    .From("StatelessRandomGammaV3", RandomGamma<kStateless2>)
-    .From("RandomPoisson", RandomPoisson<kStateful>)
-    .From("RandomPoissonV2", RandomPoisson<kStateful>)
-    .From("StatelessRandomPoisson", RandomPoisson<kStateless>);
+    .From({{"RandomStandardNormal", RandomNormal<kStateful>},
+           {"StatelessRandomNormal", RandomNormal<kStateless>},
+           {"StatelessRandomNormalV2", RandomNormal<kStateless2>}});
+X2IR_TF(loop).From({{"RandomGamma", RandomGamma<kStateful>},
+                    {"StatelessRandomGammaV2", RandomGamma<kStateless>},
+                    {"StatelessRandomGammaV3", RandomGamma<kStateless2>},
+                    {"RandomPoisson", RandomPoisson<kStateful>},
+                    {"RandomPoissonV2", RandomPoisson<kStateful>},
+                    {"StatelessRandomPoisson", RandomPoisson<kStateless>}});
 X2IR_TF(multinomial)
-    .From("Multinomial", Multinomial<kStateful>)
-    .From("StatelessMultinomial", Multinomial<kStateless>);
-X2IR_TF(gather)
-    .From("RandomShuffle", RandomShuffle<kStateful>)
-    .From("StatelessShuffle", RandomShuffle<kStateless2>);
-X2IR_TF(identity)
-    .From("StatelessRandomGetKeyCounter", KeyAndCounter)
-    .From("StatelessRandomGetKeyCounterAlg", KeyCounter)
-    .From("StatelessRandomGetAlg", Generator);
+    .From({{"Multinomial", Multinomial<kStateful>},
+           {"StatelessMultinomial", Multinomial<kStateless>}});
+X2IR_TF(gather).From({{"RandomShuffle", RandomShuffle<kStateful>},
+                      {"StatelessShuffle", RandomShuffle<kStateless2>}});
+X2IR_TF(identity).From({{"StatelessRandomGetKeyCounter", KeyAndCounter},
+                        {"StatelessRandomGetKeyCounterAlg", KeyCounter},
+                        {"StatelessRandomGetAlg", Generator}});
 X2IR_TF(random_uniform).To("RandomUniform", ToTfDrawn("RandomUniform", "low", "high"));
 X2IR_TF(random_normal)
     .To("RandomStandardNormal", ToTfDrawn("RandomStandardNormal", "mean", "scale"));

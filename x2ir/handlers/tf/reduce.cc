@@ -139,8 +139,8 @@ auto ToTfRunning(std::string_view op) {
 
 X2IR_TF(reduce_sum).From("Sum", FromReduce<kSum>);
 X2IR_TF(reduce_mean).From("Mean", FromReduce<kMean>);
-X2IR_TF(reduce_max).From("Max", FromReduce<kMax>).From("Any", ReduceBool<kMax>);
-X2IR_TF(reduce_min).From("Min", FromReduce<kMin>).From("All", ReduceBool<kMin>);
+X2IR_TF(reduce_max).From({{"Max", FromReduce<kMax>}, {"Any", ReduceBool<kMax>}});
+X2IR_TF(reduce_min).From({{"Min", FromReduce<kMin>}, {"All", ReduceBool<kMin>}});
 X2IR_TF(reduce_prod).From("Prod", FromReduce<kProd>);
 X2IR_TF(reduce_l2).From("EuclideanNorm", FromReduce<kL2>);
 X2IR_TF(reduce_sum_square).From("L2Loss", L2Loss);

@@ -276,36 +276,35 @@ absl::StatusOr<Value*> ToTfScatterElements(TfWriter& w) {
 }  // namespace
 
 X2IR_TF(scatter_nd)
-    .From("ScatterNd", FromNothing)
-    .From("TensorScatterUpdate", TensorScatter<How::kUpdate>)
-    .From("TensorScatterAdd", TensorScatter<How::kAdd>)
-    .From("TensorScatterSub", TensorScatter<How::kSub>)
-    .From("TensorScatterMax", TensorScatter<How::kMax>)
-    .From("TensorScatterMin", TensorScatter<How::kMin>)
-    .From("ScatterNdNonAliasingAdd", TensorScatter<How::kAdd>)
-    .From("ScatterNdUpdate", ScatterNdOfVariable<How::kUpdate>)
-    .From("ScatterNdAdd", ScatterNdOfVariable<How::kAdd>)
-    .From("ScatterNdSub", ScatterNdOfVariable<How::kSub>)
-    .From("ScatterNdMax", ScatterNdOfVariable<How::kMax>)
-    .From("ScatterNdMin", ScatterNdOfVariable<How::kMin>)
-    .From("ScatterUpdate", ScatterOfVariable<How::kUpdate>)
-    .From("ScatterAdd", ScatterOfVariable<How::kAdd>)
-    .From("ScatterSub", ScatterOfVariable<How::kSub>)
-    .From("ScatterMul", ScatterOfVariable<How::kMul>)
-    .From("ScatterDiv", ScatterOfVariable<How::kDiv>)
-    .From("ScatterMax", ScatterOfVariable<How::kMax>)
-    .From("ScatterMin", ScatterOfVariable<How::kMin>)
-    .From("SparseTensorDenseAdd", AddToDense)
-    .From("SparseToDense", SparseToDense)
-    .From("SparseTensorDenseMatMul", SparseTimesDense);
-X2IR_TF(identity).From("Assign", Assign).From("VariableV2", Variable).From("Variable", Variable);
+    .From({{"ScatterNd", FromNothing},
+           {"TensorScatterUpdate", TensorScatter<How::kUpdate>},
+           {"TensorScatterAdd", TensorScatter<How::kAdd>},
+           {"TensorScatterSub", TensorScatter<How::kSub>},
+           {"TensorScatterMax", TensorScatter<How::kMax>},
+           {"TensorScatterMin", TensorScatter<How::kMin>},
+           {"ScatterNdNonAliasingAdd", TensorScatter<How::kAdd>},
+           {"ScatterNdUpdate", ScatterNdOfVariable<How::kUpdate>},
+           {"ScatterNdAdd", ScatterNdOfVariable<How::kAdd>},
+           {"ScatterNdSub", ScatterNdOfVariable<How::kSub>},
+           {"ScatterNdMax", ScatterNdOfVariable<How::kMax>},
+           {"ScatterNdMin", ScatterNdOfVariable<How::kMin>},
+           {"ScatterUpdate", ScatterOfVariable<How::kUpdate>},
+           {"ScatterAdd", ScatterOfVariable<How::kAdd>},
+           {"ScatterSub", ScatterOfVariable<How::kSub>},
+           {"ScatterMul", ScatterOfVariable<How::kMul>},
+           {"ScatterDiv", ScatterOfVariable<How::kDiv>},
+           {"ScatterMax", ScatterOfVariable<How::kMax>},
+           {"ScatterMin", ScatterOfVariable<How::kMin>},
+           {"SparseTensorDenseAdd", AddToDense},
+           {"SparseToDense", SparseToDense},
+           {"SparseTensorDenseMatMul", SparseTimesDense}});
+X2IR_TF(identity).From({{"Assign", Assign}, {"VariableV2", Variable}, {"Variable", Variable}});
 X2IR_TF(add).From("AssignAdd", AssignAdd);
 X2IR_TF(sub).From("AssignSub", AssignSub);
-X2IR_TF(gather)
-    .From("Gather", FromGather)
-    .From("GatherV2", GatherV2)
-    .From("ResourceGather", ResourceGather);
-X2IR_TF(gather_nd).From("GatherNd", GatherNd).From("ResourceGatherNd", GatherNd);
+X2IR_TF(gather).From({{"Gather", FromGather},
+                      {"GatherV2", GatherV2},
+                      {"ResourceGather", ResourceGather}});
+X2IR_TF(gather_nd).From({{"GatherNd", GatherNd}, {"ResourceGatherNd", GatherNd}});
 X2IR_TF(gather).To("GatherV2", ToTfGather);
 X2IR_TF(gather_nd).To("GatherNd", ToTfGatherNd);
 X2IR_TF(scatter_nd).To("TensorScatterUpdate", ToTfScatterNd);

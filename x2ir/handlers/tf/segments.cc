@@ -168,27 +168,27 @@ Value* HistogramFixedWidth(TfArgs& a) {
 }  // namespace
 
 X2IR_TF(scatter_nd)
-    .From("SegmentSum", FromSorted<Kind::kSum>)
-    .From("SegmentMean", FromSorted<Kind::kMean>)
-    .From("SegmentProd", FromSorted<Kind::kProd>)
-    .From("SegmentMax", FromSorted<Kind::kMax>)
-    .From("SegmentMin", FromSorted<Kind::kMin>)
-    .From("UnsortedSegmentSum", Unsorted<Kind::kSum>)
-    .From("UnsortedSegmentProd", Unsorted<Kind::kProd>)
-    .From("UnsortedSegmentMax", Unsorted<Kind::kMax>)
-    .From("UnsortedSegmentMin", Unsorted<Kind::kMin>)
-    .From("SegmentSumV2", Unsorted<Kind::kSum>)
-    .From("SegmentProdV2", Unsorted<Kind::kProd>)
-    .From("SegmentMaxV2", Unsorted<Kind::kMax>)
-    .From("SegmentMinV2", Unsorted<Kind::kMin>)
-    .From("SparseSegmentSum", Sparse<Kind::kSum>)
-    .From("SparseSegmentMean", Sparse<Kind::kMean>)
-    .From("SparseSegmentSqrtN", Sparse<Kind::kSqrtN>)
-    .From("SparseSegmentSumWithNumSegments", Sparse<Kind::kSum>)
-    .From("SparseSegmentMeanWithNumSegments", Sparse<Kind::kMean>)
-    .From("SparseSegmentSqrtNWithNumSegments", Sparse<Kind::kSqrtN>)
-    .From("Bincount", Bincount)
-    .From("DenseBincount", DenseBincount)
-    .From("HistogramFixedWidth", HistogramFixedWidth);
+    .From({{"SegmentSum", FromSorted<Kind::kSum>},
+           {"SegmentMean", FromSorted<Kind::kMean>},
+           {"SegmentProd", FromSorted<Kind::kProd>},
+           {"SegmentMax", FromSorted<Kind::kMax>},
+           {"SegmentMin", FromSorted<Kind::kMin>},
+           {"UnsortedSegmentSum", Unsorted<Kind::kSum>},
+           {"UnsortedSegmentProd", Unsorted<Kind::kProd>},
+           {"UnsortedSegmentMax", Unsorted<Kind::kMax>},
+           {"UnsortedSegmentMin", Unsorted<Kind::kMin>},
+           {"SegmentSumV2", Unsorted<Kind::kSum>},
+           {"SegmentProdV2", Unsorted<Kind::kProd>},
+           {"SegmentMaxV2", Unsorted<Kind::kMax>},
+           {"SegmentMinV2", Unsorted<Kind::kMin>},
+           {"SparseSegmentSum", Sparse<Kind::kSum>},
+           {"SparseSegmentMean", Sparse<Kind::kMean>},
+           {"SparseSegmentSqrtN", Sparse<Kind::kSqrtN>},
+           {"SparseSegmentSumWithNumSegments", Sparse<Kind::kSum>},
+           {"SparseSegmentMeanWithNumSegments", Sparse<Kind::kMean>},
+           {"SparseSegmentSqrtNWithNumSegments", Sparse<Kind::kSqrtN>},
+           {"Bincount", Bincount},
+           {"DenseBincount", DenseBincount},
+           {"HistogramFixedWidth", HistogramFixedWidth}});
 
 }  // namespace x2ir

@@ -240,21 +240,19 @@ absl::StatusOr<Values> ToTfTopK(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(unique)
-    .From("Unique", Unique)
-    .From("UniqueV2", UniqueV2)
-    .From("UniqueWithCounts", Unique)
-    .From("UniqueWithCountsV2", UniqueV2);
-X2IR_TF(compress).From("ListDiff", ListDiff).From("DynamicPartition", DynamicPartition);
+X2IR_TF(unique).From({{"Unique", Unique},
+                      {"UniqueV2", UniqueV2},
+                      {"UniqueWithCounts", Unique},
+                      {"UniqueWithCountsV2", UniqueV2}});
+X2IR_TF(compress).From({{"ListDiff", ListDiff}, {"DynamicPartition", DynamicPartition}});
 X2IR_TF(non_zero).From("Where", NonZeroPlaces);
-X2IR_TF(top_k).From("TopK", TopK).From("TopKV2", TopKV2).From("NthElement", NthElement);
-X2IR_TF(greater).From("InTopK", InTopK).From("InTopKV2", InTopKV2);
-X2IR_TF(less)
-    .From("LowerBound", SortedBound<false>)
-    .From("UpperBound", SortedBound<true>)
-    .From("Bucketize", Bucketize);
+X2IR_TF(top_k).From({{"TopK", TopK}, {"TopKV2", TopKV2}, {"NthElement", NthElement}});
+X2IR_TF(greater).From({{"InTopK", InTopK}, {"InTopKV2", InTopKV2}});
+X2IR_TF(less).From({{"LowerBound", SortedBound<false>},
+                    {"UpperBound", SortedBound<true>},
+                    {"Bucketize", Bucketize}});
 X2IR_TF(scatter_elements).From("InvertPermutation", InvertPermutation);
-X2IR_TF(gather).From("DynamicStitch", DynamicStitch).From("ParallelDynamicStitch", DynamicStitch);
+X2IR_TF(gather).From({{"DynamicStitch", DynamicStitch}, {"ParallelDynamicStitch", DynamicStitch}});
 X2IR_TF(non_zero).To("Where", ToTfNonZero);
 X2IR_TF(compress).To("GatherV2", ToTfCompress);
 X2IR_TF(top_k).To("TopKV2", ToTfTopK);

@@ -235,20 +235,19 @@ Value* ToTfSize(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(shape)
-    .From("Shape", FromShapeOf)
-    .From("VariableShape", FromShapeOf)
-    .From("ShapeN", ShapeN)
-    .From("Rank", RankAsValue);
+X2IR_TF(shape).From({{"Shape", FromShapeOf},
+                     {"VariableShape", FromShapeOf},
+                     {"ShapeN", ShapeN},
+                     {"Rank", RankAsValue}});
 X2IR_TF(size).From("Size", SizeAsValue);
 X2IR_TF(reshape).From("Reshape", ReshapeOp);
-X2IR_TF(expand).From("Fill", Fill).From("BroadcastTo", BroadcastToOp);
+X2IR_TF(expand).From({{"Fill", Fill}, {"BroadcastTo", BroadcastToOp}});
 X2IR_TF(range).From("Range", Range);
 X2IR_TF(unsqueeze).From("ExpandDims", ExpandDims);
 X2IR_TF(squeeze).From("Squeeze", SqueezeOp);
-X2IR_TF(transpose).From("Transpose", FromTranspose).From("ConjugateTranspose", ConjugateTranspose);
+X2IR_TF(transpose).From({{"Transpose", FromTranspose}, {"ConjugateTranspose", ConjugateTranspose}});
 X2IR_TF(tile).From("Tile", Tile);
-X2IR_TF(pad).From("Pad", Pad).From("PadV2", PadV2).From("MirrorPad", MirrorPad);
+X2IR_TF(pad).From({{"Pad", Pad}, {"PadV2", PadV2}, {"MirrorPad", MirrorPad}});
 X2IR_TF(shape).From("BroadcastGradientArgs", BroadcastGradientArgs);
 X2IR_TF(reshape).To("Reshape", ToTfReshape);
 X2IR_TF(flatten).To("Reshape", ToTfFlatten);

@@ -98,13 +98,9 @@ Value* Angle(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(dft)
-    .From("RFFT", Rfft)
-    .From("IRFFT", Irfft)
-    .From("FFT", Fft<false>)
-    .From("IFFT", Fft<true>);
+X2IR_TF(dft).From({{"RFFT", Rfft}, {"IRFFT", Irfft}, {"FFT", Fft<false>}, {"IFFT", Fft<true>}});
 X2IR_TF(concat).From("Complex", Complex);
-X2IR_TF(gather).From("Real", Part<0>).From("Imag", Part<1>);
+X2IR_TF(gather).From({{"Real", Part<0>}, {"Imag", Part<1>}});
 X2IR_TF(sqrt).From("ComplexAbs", ComplexAbs);
 X2IR_TF(atan).From("Angle", Angle);
 

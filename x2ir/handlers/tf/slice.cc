@@ -228,7 +228,7 @@ absl::StatusOr<Value*> ToTfSlice(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(slice).From("Slice", FromSlice).From("StridedSlice", FromStridedSlice);
+X2IR_TF(slice).From({{"Slice", FromSlice}, {"StridedSlice", FromStridedSlice}});
 X2IR_TF(slice).To("StridedSlice", ToTfSlice);
 
 }  // namespace x2ir

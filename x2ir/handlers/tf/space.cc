@@ -160,11 +160,10 @@ auto ToTfBlocks(std::string_view op) {
 
 }  // namespace
 
-X2IR_TF(transpose)
-    .From("SpaceToBatchND", WithBlocks<TakeBlocksNd, SpaceToBatch>)
-    .From("SpaceToBatch", WithBlocks<TakeBlocks2d, SpaceToBatch>)
-    .From("BatchToSpaceND", WithBlocks<TakeBlocksNd, BatchToSpace>)
-    .From("BatchToSpace", WithBlocks<TakeBlocks2d, BatchToSpace>);
+X2IR_TF(transpose).From({{"SpaceToBatchND", WithBlocks<TakeBlocksNd, SpaceToBatch>},
+                         {"SpaceToBatch", WithBlocks<TakeBlocks2d, SpaceToBatch>},
+                         {"BatchToSpaceND", WithBlocks<TakeBlocksNd, BatchToSpace>},
+                         {"BatchToSpace", WithBlocks<TakeBlocks2d, BatchToSpace>}});
 X2IR_TF(depth_to_space).From("DepthToSpace", Depth<kDepthToSpace>);
 X2IR_TF(space_to_depth).From("SpaceToDepth", Depth<kSpaceToDepth>);
 X2IR_TF(depth_to_space).To("DepthToSpace", ToTfBlocks("DepthToSpace"));

@@ -120,13 +120,11 @@ constexpr char kAdd[] = "add", kMul[] = "mul", kDiv[] = "div";
 }  // namespace
 
 X2IR_TF(mod).From("SparseReshape", SparseReshape);
-X2IR_TF(top_k)
-    .From("SparseReorder", SparseReorder)
-    .From("SparseFillEmptyRows", SparseFillEmptyRows);
+X2IR_TF(top_k).From({{"SparseReorder", SparseReorder},
+                     {"SparseFillEmptyRows", SparseFillEmptyRows}});
 X2IR_TF(scatter_nd).From("SparseReduceSum", SparseReduceSum);
-X2IR_TF(gather_nd)
-    .From("SparseDenseCwiseAdd", WithDense<kAdd>)
-    .From("SparseDenseCwiseMul", WithDense<kMul>)
-    .From("SparseDenseCwiseDiv", WithDense<kDiv>);
+X2IR_TF(gather_nd).From({{"SparseDenseCwiseAdd", WithDense<kAdd>},
+                         {"SparseDenseCwiseMul", WithDense<kMul>},
+                         {"SparseDenseCwiseDiv", WithDense<kDiv>}});
 
 }  // namespace x2ir

@@ -40,32 +40,29 @@ Expr FromPole(const Expr& x) {
 }  // namespace
 
 X2IR_TF(cos)
-    .From("BesselJ0", InDoubles<BesselJ0>)
-    .From("BesselJ1", InDoubles<BesselJ1>)
+    .From({{"BesselJ0", InDoubles<BesselJ0>}, {"BesselJ1", InDoubles<BesselJ1>}})
     .From("BesselY0", InDoubles<FromPole<BesselY0>>)
     .From("BesselY1", InDoubles<FromPole<BesselY1>>)
-    .From("FresnelCos", InDoubles<FresnelCos>)
-    .From("FresnelSin", InDoubles<FresnelSin>);
+    .From({{"FresnelCos", InDoubles<FresnelCos>}, {"FresnelSin", InDoubles<FresnelSin>}});
 X2IR_TF(exp)
-    .From("BesselI0", InDoubles<BesselI0>)
-    .From("BesselI1", InDoubles<BesselI1>)
-    .From("BesselI0e", InDoubles<BesselI0e>)
-    .From("BesselI1e", InDoubles<BesselI1e>)
+    .From({{"BesselI0", InDoubles<BesselI0>},
+           {"BesselI1", InDoubles<BesselI1>},
+           {"BesselI0e", InDoubles<BesselI0e>},
+           {"BesselI1e", InDoubles<BesselI1e>}})
     .From("BesselK0", InDoubles<FromPole<BesselK0>>)
     .From("BesselK1", InDoubles<FromPole<BesselK1>>)
     .From("BesselK0e", InDoubles<FromPole<BesselK0e>>)
     .From("BesselK1e", InDoubles<FromPole<BesselK1e>>)
-    .From("Erfc", InDoubles<Erfc>)
-    .From("Dawsn", InDoubles<Dawson>)
-    .From("Expint", InDoubles<ExponentialIntegral>);
+    .From({{"Erfc", InDoubles<Erfc>},
+           {"Dawsn", InDoubles<Dawson>},
+           {"Expint", InDoubles<ExponentialIntegral>}});
 X2IR_TF(log).From("Spence", InDoubles<Spence>);
-X2IR_TF(log).From("Lgamma", FromLgamma).From("Ndtri", FromNdtri).From("Erfinv", FromErfinv);
-X2IR_TF(loop)
-    .From("Zeta", FromZeta)
-    .From("Polygamma", FromPolygamma)
-    .From("Igamma", FromIgamma)
-    .From("Igammac", FromIgammac)
-    .From("Betainc", FromBetainc);
+X2IR_TF(log).From({{"Lgamma", FromLgamma}, {"Ndtri", FromNdtri}, {"Erfinv", FromErfinv}});
+X2IR_TF(loop).From({{"Zeta", FromZeta},
+                    {"Polygamma", FromPolygamma},
+                    {"Igamma", FromIgamma},
+                    {"Igammac", FromIgammac},
+                    {"Betainc", FromBetainc}});
 X2IR_TF(div).From("Digamma", FromDigamma);
 
 }  // namespace x2ir

@@ -219,25 +219,24 @@ Value* ToTfStringConcat(TfWriter& w) {
 
 X2IR_TF(string_concat).From("StringJoin", StringJoin);
 X2IR_TF(string_map)
-    .From("StringLower", Case("lower"))
-    .From("StringUpper", Case("upper"))
-    .From("DecodeBase64", DecodeBase64)
-    .From("EncodeBase64", EncodeBase64);
+    .From({{"StringLower", Case("lower")},
+           {"StringUpper", Case("upper")},
+           {"DecodeBase64", DecodeBase64},
+           {"EncodeBase64", EncodeBase64}});
 X2IR_TF(string_hash)
     .From("StringToHashBucketFast", [](TfArgs& a) { return HashBucket(a, "farm"); })
     .From("StringToHashBucketStrong", [](TfArgs& a) { return HashBucket(a, "sip"); });
 X2IR_TF(string_length).From("StringLength", StringLength);
 X2IR_TF(substring).From("Substr", Substr);
 X2IR_TF(string_join).From("ReduceJoin", ReduceJoin);
-X2IR_TF(string_split).From("StringSplit", StringSplit).From("StringSplitV2", StringSplitV2);
+X2IR_TF(string_split).From({{"StringSplit", StringSplit}, {"StringSplitV2", StringSplitV2}});
 X2IR_TF(format_number).From("AsString", AsString);
 X2IR_TF(regex_full_match)
-    .From("StaticRegexFullMatch", StaticRegexFullMatch)
-    .From("RegexFullMatch", RegexFullMatch);
+    .From({{"StaticRegexFullMatch", StaticRegexFullMatch}, {"RegexFullMatch", RegexFullMatch}});
 X2IR_TF(regex_replace)
-    .From("StringStrip", Strip)
-    .From("StaticRegexReplace", StaticRegexReplace)
-    .From("RegexReplace", RegexReplace);
+    .From({{"StringStrip", Strip},
+           {"StaticRegexReplace", StaticRegexReplace},
+           {"RegexReplace", RegexReplace}});
 X2IR_TF(string_concat).To("StringJoin", ToTfStringConcat);
 
 }  // namespace x2ir

@@ -100,13 +100,12 @@ absl::StatusOr<Value*> Unknown(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(label_encoder).From("LookupTableFind", Find).From("LookupTableFindV2", Find);
-X2IR_TF(identity)
-    .From("HashTable", Unknown)
-    .From("HashTableV2", Unknown)
-    .From("LookupTableSize", TableSize)
-    .From("LookupTableSizeV2", TableSize)
-    .From("MutableHashTable", Unknown)
-    .From("MutableHashTableV2", Unknown);
+X2IR_TF(label_encoder).From({{"LookupTableFind", Find}, {"LookupTableFindV2", Find}});
+X2IR_TF(identity).From({{"HashTable", Unknown},
+                        {"HashTableV2", Unknown},
+                        {"LookupTableSize", TableSize},
+                        {"LookupTableSizeV2", TableSize},
+                        {"MutableHashTable", Unknown},
+                        {"MutableHashTableV2", Unknown}});
 
 }  // namespace x2ir

@@ -55,11 +55,9 @@ Value* ArraySize(TfArgs& a) { return a.Cast(TfLists(a).Length(a.in(1)), DType::k
 X2IR_TF(sequence_empty).From("TensorArrayV3", NewArray);
 X2IR_TF(sequence_at).From("TensorArrayReadV3", ArrayRead);
 X2IR_TF(sequence_insert)
-    .From("TensorArrayWriteV3", ArrayWrite)
-    .From("TensorArrayScatterV3", ArrayScatter);
+    .From({{"TensorArrayWriteV3", ArrayWrite}, {"TensorArrayScatterV3", ArrayScatter}});
 X2IR_TF(concat_from_sequence)
-    .From("TensorArrayGatherV3", ArrayGather)
-    .From("TensorArrayConcatV3", ArrayConcat);
+    .From({{"TensorArrayGatherV3", ArrayGather}, {"TensorArrayConcatV3", ArrayConcat}});
 X2IR_TF(split_to_sequence).From("TensorArraySplitV3", ArraySplit);
 X2IR_TF(sequence_length).From("TensorArraySizeV3", ArraySize);
 

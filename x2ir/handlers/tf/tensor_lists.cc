@@ -108,23 +108,23 @@ Value* Resize(TfArgs& a) { return TfLists(a).Resize(a.in(0), a.in(1)); }
 
 }  // namespace
 
-X2IR_TF(sequence_empty).From("EmptyTensorList", EmptyList).From("TensorListReserve", Reserve);
+X2IR_TF(sequence_empty).From({{"EmptyTensorList", EmptyList}, {"TensorListReserve", Reserve}});
 X2IR_TF(identity).From("TensorListFromTensor", FromTensor);
 X2IR_TF(sequence_at).From("TensorListGetItem", GetItem);
 X2IR_TF(sequence_insert)
-    .From("TensorListSetItem", SetItem)
-    .From("TensorListConcatLists", ConcatLists)
-    .From("TensorListPushBack", PushBack)
-    .From("TensorListScatter", ListScatter)
-    .From("TensorListScatterV2", ScatterV2)
-    .From("TensorListScatterIntoExistingList", ScatterInto);
-X2IR_TF(sequence_erase).From("TensorListPopBack", PopBack).From("TensorListResize", Resize);
+    .From({{"TensorListSetItem", SetItem},
+           {"TensorListConcatLists", ConcatLists},
+           {"TensorListPushBack", PushBack},
+           {"TensorListScatter", ListScatter},
+           {"TensorListScatterV2", ScatterV2},
+           {"TensorListScatterIntoExistingList", ScatterInto}});
+X2IR_TF(sequence_erase).From({{"TensorListPopBack", PopBack}, {"TensorListResize", Resize}});
 X2IR_TF(sequence_length).From("TensorListLength", ListLength);
 X2IR_TF(concat_from_sequence)
-    .From("TensorListStack", ListStack)
-    .From("TensorListGather", ListGather)
-    .From("TensorListConcat", ListConcat)
-    .From("TensorListConcatV2", ListConcat);
+    .From({{"TensorListStack", ListStack},
+           {"TensorListGather", ListGather},
+           {"TensorListConcat", ListConcat},
+           {"TensorListConcatV2", ListConcat}});
 X2IR_TF(split_to_sequence).From("TensorListSplit", ListSplit);
 
 }  // namespace x2ir

@@ -90,8 +90,8 @@ X2IR_TF(is_nan).Is("IsNan");
 X2IR_TF(log).Is("Log").From("Log1p", FromLog1p);
 X2IR_TF(neg).Is("Neg");
 X2IR_TF(not ).Is("LogicalNot");
-X2IR_TF(div).From("Reciprocal", FromReciprocal).From("Inv", FromReciprocal).From("Rsqrt", Rsqrt);
-X2IR_TF(round).From("Rint", RoundFloats).From("Round", RoundFloats);
+X2IR_TF(div).From({{"Reciprocal", FromReciprocal}, {"Inv", FromReciprocal}, {"Rsqrt", Rsqrt}});
+X2IR_TF(round).From({{"Rint", RoundFloats}, {"Round", RoundFloats}});
 X2IR_TF(sign).Is("Sign");
 X2IR_TF(sin).Is("Sin");
 X2IR_TF(sinh).Is("Sinh");
@@ -107,24 +107,21 @@ X2IR_TF(identity)
     .From("Snapshot")
     .From("DeepCopy")
     .From("GuaranteeConst")
-    .From("Conj", Conj)
-    .From("Copy", First)
-    .From("CopyHost", First)
-    .From("DebugIdentity", First)
+    .From({{"Conj", Conj}, {"Copy", First}, {"CopyHost", First}, {"DebugIdentity", First}})
     .From("RefIdentity")
-    .From("ReadVariableOp", Dropped("dtype"))
-    .From("PlaceholderWithDefault", First)
-    .From("CheckNumerics", First)
-    .From("CheckNumericsV2", First)
-    .From("Print", First)
-    .From("EnsureShape", First)
-    .From("IdentityN", FromAll)
-    .From("Assert", Nothing)
-    .From("NoOp", Nothing)
-    .From("PrintV2", Nothing)
-    .From("VarIsInitializedOp", True)
-    .From("IsVariableInitialized", True)
-    .From("VarHandleOp", NoValue);
+    .From({{"ReadVariableOp", Dropped("dtype")},
+           {"PlaceholderWithDefault", First},
+           {"CheckNumerics", First},
+           {"CheckNumericsV2", First},
+           {"Print", First},
+           {"EnsureShape", First},
+           {"IdentityN", FromAll},
+           {"Assert", Nothing},
+           {"NoOp", Nothing},
+           {"PrintV2", Nothing},
+           {"VarIsInitializedOp", True},
+           {"IsVariableInitialized", True},
+           {"VarHandleOp", NoValue}});
 X2IR_TF(reciprocal).To("Reciprocal");
 X2IR_TF(round).To("Round", ToTfRound);
 

@@ -107,9 +107,8 @@ absl::StatusOr<Value*> Dilation2D(TfArgs& a) {
 
 }  // namespace
 
-X2IR_TF(gather)
-    .From("ExtractImagePatches", ExtractPatches<2>)
-    .From("ExtractVolumePatches", ExtractPatches<3>);
+X2IR_TF(gather).From({{"ExtractImagePatches", ExtractPatches<2>},
+                      {"ExtractVolumePatches", ExtractPatches<3>}});
 X2IR_TF(reduce_max).From("Dilation2D", Dilation2D);
 
 }  // namespace x2ir

@@ -120,10 +120,7 @@ absl::StatusOr<Value*> ToHardmax(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(clip)
-    .From("RELU6", Relu6)
-    .From("RELU_N1_TO_1", ReluN1To1)
-    .From("RELU_0_TO_1", Relu0To1);
+X2IR_TFLITE(clip).From({{"RELU6", Relu6}, {"RELU_N1_TO_1", ReluN1To1}, {"RELU_0_TO_1", Relu0To1}});
 X2IR_TFLITE(elu).From("ELU", Fixed("alpha", 1.0f));
 X2IR_TFLITE(gelu).From("GELU", Gelu);
 X2IR_TFLITE(hard_swish).From("HARD_SWISH", HardSwish);

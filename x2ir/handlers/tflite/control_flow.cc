@@ -346,9 +346,9 @@ absl::StatusOr<Values> ToWhile(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(if).From("IF", If).From("STABLEHLO_CASE", Case);
-X2IR_TFLITE(loop).From("WHILE", While).From("STABLEHLO_WHILE", While);
-X2IR_TFLITE(identity).From("CALL", CallSubgraph).From("STABLEHLO_COMPOSITE", Composite);
+X2IR_TFLITE(if).From({{"IF", If}, {"STABLEHLO_CASE", Case}});
+X2IR_TFLITE(loop).From({{"WHILE", While}, {"STABLEHLO_WHILE", While}});
+X2IR_TFLITE(identity).From({{"CALL", CallSubgraph}, {"STABLEHLO_COMPOSITE", Composite}});
 X2IR_TFLITE(if).To("IF", ToIf);
 X2IR_TFLITE(loop).To("WHILE", ToWhile);
 

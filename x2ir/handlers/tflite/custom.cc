@@ -341,15 +341,13 @@ absl::StatusOr<Value*> LandmarksToTransformMatrix(TfliteArgs& a) {
 X2IR_TFLITE(max_pool).From("custom::MaxPoolingWithArgmax2D", MaxPoolWithPlaces);
 X2IR_TFLITE(scatter_elements).From("custom::MaxUnpooling2D", MaxUnpool);
 X2IR_TFLITE(conv_transpose).From("custom::Convolution2DTransposeBias", TransposeConvBias);
-X2IR_TFLITE(gather)
-    .From("custom::TransformTensorBilinear", TransformTensorBilinear)
-    .From("custom::TransformTensorBilinearV2", TransformTensorBilinear)
-    .From("custom::TransformTensor", TransformTensorBilinear);
-X2IR_TFLITE(concat)
-    .From("custom::TransformLandmarks", TransformLandmarks)
-    .From("custom::TransformLandmarksV2", TransformLandmarks)
-    .From("custom::Landmarks2TransformMatrix", LandmarksToTransformMatrix)
-    .From("custom::Landmarks2TransformMatrixV2", LandmarksToTransformMatrix);
-X2IR_TFLITE(matmul).From("custom::AudioSpectrogram", AudioSpectrogram).From("custom::Mfcc", Mfcc);
+X2IR_TFLITE(gather).From({{"custom::TransformTensorBilinear", TransformTensorBilinear},
+                          {"custom::TransformTensorBilinearV2", TransformTensorBilinear},
+                          {"custom::TransformTensor", TransformTensorBilinear}});
+X2IR_TFLITE(concat).From({{"custom::TransformLandmarks", TransformLandmarks},
+                          {"custom::TransformLandmarksV2", TransformLandmarks},
+                          {"custom::Landmarks2TransformMatrix", LandmarksToTransformMatrix},
+                          {"custom::Landmarks2TransformMatrixV2", LandmarksToTransformMatrix}});
+X2IR_TFLITE(matmul).From({{"custom::AudioSpectrogram", AudioSpectrogram}, {"custom::Mfcc", Mfcc}});
 
 }  // namespace x2ir

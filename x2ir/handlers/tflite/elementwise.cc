@@ -355,27 +355,23 @@ X2IR_TFLITE(bitwise_xor).Is("BITWISE_XOR");
 X2IR_TFLITE(cast).From("CAST", Cast);
 X2IR_TFLITE(ceil).Is("CEIL");
 X2IR_TFLITE(cos).Is("COS");
-X2IR_TFLITE(div).From("DIV").From("RSQRT", FromRsqrt).From("FLOOR_DIV", SameAsTf("FloorDiv"));
+X2IR_TFLITE(div).From("DIV").From({{"RSQRT", FromRsqrt}, {"FLOOR_DIV", SameAsTf("FloorDiv")}});
 X2IR_TFLITE(equal).From("EQUAL");
 X2IR_TFLITE(exp).Is("EXP");
 X2IR_TFLITE(floor).Is("FLOOR");
 X2IR_TFLITE(greater).From("GREATER");
 X2IR_TFLITE(greater_or_equal).From("GREATER_EQUAL");
-X2IR_TFLITE(identity)
-    .From("DENSIFY")
-    .From("DEQUANTIZE", Requantized)
-    .From("QUANTIZE", Requantized)
-    .From("FAKE_QUANT", FakeQuant);
+X2IR_TFLITE(identity).From("DENSIFY").From({{"DEQUANTIZE", Requantized},
+                                            {"QUANTIZE", Requantized},
+                                            {"FAKE_QUANT", FakeQuant}});
 X2IR_TFLITE(less).From("LESS");
 X2IR_TFLITE(less_or_equal).From("LESS_EQUAL");
 X2IR_TFLITE(log).Is("LOG");
 X2IR_TFLITE(max).From("MAXIMUM");
 X2IR_TFLITE(min).From("MINIMUM");
 X2IR_TFLITE(mod).From("FLOOR_MOD", SameAsTf("FloorMod"));
-X2IR_TFLITE(mul)
-    .From("MUL")
-    .From("SQUARE", FromSquare)
-    .From("SQUARED_DIFFERENCE", SquaredDifference);
+X2IR_TFLITE(mul).From("MUL").From({{"SQUARE", FromSquare},
+                                   {"SQUARED_DIFFERENCE", SquaredDifference}});
 X2IR_TFLITE(neg).Is("NEG");
 X2IR_TFLITE(not ).Is("LOGICAL_NOT").From("NOT_EQUAL", SameAsTf("NotEqual"));
 X2IR_TFLITE(or).From("LOGICAL_OR");
@@ -388,11 +384,10 @@ X2IR_TFLITE(sqrt).Is("SQRT");
 X2IR_TFLITE(sub).From("SUB");
 X2IR_TFLITE(tanh).Is("TANH");
 X2IR_TFLITE(greater_or_equal).From("BUCKETIZE", SameAsTf("Bucketize", {"boundaries"}));
-X2IR_TFLITE(where)
-    .From("SELECT", SameAsTf("Select"))
-    .From("SELECT_V2", SameAsTf("SelectV2"))
-    .From("MATRIX_DIAG", SameAsTf("MatrixDiag"))
-    .From("MATRIX_SET_DIAG", SameAsTf("MatrixSetDiag"));
+X2IR_TFLITE(where).From({{"SELECT", SameAsTf("Select")},
+                         {"SELECT_V2", SameAsTf("SelectV2")},
+                         {"MATRIX_DIAG", SameAsTf("MatrixDiag")},
+                         {"MATRIX_SET_DIAG", SameAsTf("MatrixSetDiag")}});
 X2IR_TFLITE(identity).From("HASHTABLE_SIZE", SameAsTf("LookupTableSizeV2"));
 X2IR_TFLITE(add).To("ADD", ToBroadcast("ADD"));
 X2IR_TFLITE(and).To("LOGICAL_AND", ToBroadcast("LOGICAL_AND"));

@@ -218,15 +218,14 @@ absl::StatusOr<Values> ToLiteTopK(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(gather)
-    .From("GATHER", GatherWithAxis)
-    .From("EMBEDDING_LOOKUP", EmbeddingLookup)
-    .From("HASHTABLE_LOOKUP", HashtableLookup);
+X2IR_TFLITE(gather).From({{"GATHER", GatherWithAxis},
+                          {"EMBEDDING_LOOKUP", EmbeddingLookup},
+                          {"HASHTABLE_LOOKUP", HashtableLookup}});
 X2IR_TFLITE(gather_nd).From("GATHER_ND", SameAsTf("GatherNd"));
 X2IR_TFLITE(scatter_nd)
-    .From("SCATTER_ND", ScatterAny)
-    .From("SPARSE_TO_DENSE", SameAsTf("SparseToDense"))
-    .From("DYNAMIC_UPDATE_SLICE", DynamicUpdateSlice);
+    .From({{"SCATTER_ND", ScatterAny},
+           {"SPARSE_TO_DENSE", SameAsTf("SparseToDense")},
+           {"DYNAMIC_UPDATE_SLICE", DynamicUpdateSlice}});
 X2IR_TFLITE(unique).From("UNIQUE", UniqueOf);
 X2IR_TFLITE(non_zero).From("WHERE", SameAsTf("Where"));
 X2IR_TFLITE(top_k).From("TOPK_V2", SameAsTf("TopKV2"));

@@ -91,7 +91,7 @@ absl::StatusOr<Value*> ToLitePad(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(pad).From("DILATE", Dilate).From("STABLEHLO_PAD", PadAnywhere);
+X2IR_TFLITE(pad).From({{"DILATE", Dilate}, {"STABLEHLO_PAD", PadAnywhere}});
 X2IR_TFLITE(pad).To("PADV2", ToLitePad);
 
 }  // namespace x2ir

@@ -84,20 +84,20 @@ absl::StatusOr<Value*> ToLiteCumSum(TfliteWriter& w) {
 
 X2IR_TFLITE(reduce_mean).From("MEAN", ReduceAs<kMean>);
 X2IR_TFLITE(reduce_sum)
-    .From("SUM", ReduceAs<kSum>)
-    .From("SEGMENT_SUM", SameAsTf("SegmentSum"))
-    .From("UNSORTED_SEGMENT_SUM", SameAsTf("UnsortedSegmentSum"));
+    .From({{"SUM", ReduceAs<kSum>},
+           {"SEGMENT_SUM", SameAsTf("SegmentSum")},
+           {"UNSORTED_SEGMENT_SUM", SameAsTf("UnsortedSegmentSum")}});
 X2IR_TFLITE(reduce_prod)
-    .From("REDUCE_PROD", ReduceAs<kProd>)
-    .From("UNSORTED_SEGMENT_PROD", SameAsTf("UnsortedSegmentProd"));
+    .From({{"REDUCE_PROD", ReduceAs<kProd>},
+           {"UNSORTED_SEGMENT_PROD", SameAsTf("UnsortedSegmentProd")}});
 X2IR_TFLITE(reduce_max)
-    .From("REDUCE_MAX", ReduceAs<kMaxOf>)
-    .From("REDUCE_ANY", ReduceAs<kAny>)
-    .From("UNSORTED_SEGMENT_MAX", SameAsTf("UnsortedSegmentMax"));
+    .From({{"REDUCE_MAX", ReduceAs<kMaxOf>},
+           {"REDUCE_ANY", ReduceAs<kAny>},
+           {"UNSORTED_SEGMENT_MAX", SameAsTf("UnsortedSegmentMax")}});
 X2IR_TFLITE(reduce_min)
-    .From("REDUCE_MIN", ReduceAs<kMinOf>)
-    .From("REDUCE_ALL", ReduceAs<kAll>)
-    .From("UNSORTED_SEGMENT_MIN", SameAsTf("UnsortedSegmentMin"));
+    .From({{"REDUCE_MIN", ReduceAs<kMinOf>},
+           {"REDUCE_ALL", ReduceAs<kAll>},
+           {"UNSORTED_SEGMENT_MIN", SameAsTf("UnsortedSegmentMin")}});
 X2IR_TFLITE(cum_sum).From("CUMSUM", SameAsTf("Cumsum", {"exclusive", "reverse"}));
 X2IR_TFLITE(reverse_sequence)
     .From("REVERSE_SEQUENCE", SameAsTf("ReverseSequence", {"seq_dim", "batch_dim"}));

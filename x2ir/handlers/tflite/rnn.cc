@@ -361,14 +361,12 @@ absl::StatusOr<Value*> Svdf(TfliteArgs& a) {
 
 }  // namespace
 
-X2IR_TFLITE(lstm)
-    .From("LSTM", LstmOnce)
-    .From("UNIDIRECTIONAL_SEQUENCE_LSTM", UnidirectionalLstm)
-    .From("BIDIRECTIONAL_SEQUENCE_LSTM", BidirectionalLstm);
-X2IR_TFLITE(rnn)
-    .From("RNN", RnnOnce)
-    .From("UNIDIRECTIONAL_SEQUENCE_RNN", UnidirectionalRnn)
-    .From("BIDIRECTIONAL_SEQUENCE_RNN", BidirectionalRnn)
-    .From("SVDF", Svdf);
+X2IR_TFLITE(lstm).From({{"LSTM", LstmOnce},
+                        {"UNIDIRECTIONAL_SEQUENCE_LSTM", UnidirectionalLstm},
+                        {"BIDIRECTIONAL_SEQUENCE_LSTM", BidirectionalLstm}});
+X2IR_TFLITE(rnn).From({{"RNN", RnnOnce},
+                       {"UNIDIRECTIONAL_SEQUENCE_RNN", UnidirectionalRnn},
+                       {"BIDIRECTIONAL_SEQUENCE_RNN", BidirectionalRnn},
+                       {"SVDF", Svdf}});
 
 }  // namespace x2ir

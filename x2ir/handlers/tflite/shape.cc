@@ -388,30 +388,25 @@ absl::StatusOr<Value*> ToLiteOneHot(TfliteWriter& w) {
 
 X2IR_TFLITE(concat).From("CONCATENATION", Concatenation).From("PACK", SameAsTf("Pack", {"axis"}));
 X2IR_TFLITE(depth_to_space).From("DEPTH_TO_SPACE", SpaceBlocks<false>);
-X2IR_TFLITE(expand)
-    .From("BROADCAST_TO", SameAsTf("BroadcastTo"))
-    .From("FILL", SameAsTf("Fill"))
-    .From("ZEROS_LIKE", SameAsTf("ZerosLike"));
+X2IR_TFLITE(expand).From({{"BROADCAST_TO", SameAsTf("BroadcastTo")},
+                          {"FILL", SameAsTf("Fill")},
+                          {"ZEROS_LIKE", SameAsTf("ZerosLike")}});
 X2IR_TFLITE(one_hot).From("ONE_HOT", OneHot);
-X2IR_TFLITE(pad)
-    .From("PAD", SameAsTf("Pad"))
-    .From("PADV2", SameAsTf("PadV2"))
-    .From("MIRROR_PAD", MirrorPad);
+X2IR_TFLITE(pad).From({{"PAD", SameAsTf("Pad")},
+                       {"PADV2", SameAsTf("PadV2")},
+                       {"MIRROR_PAD", MirrorPad}});
 X2IR_TFLITE(range).From("RANGE", SameAsTf("Range"));
-X2IR_TFLITE(reshape)
-    .From("RESHAPE", FromReshape)
-    .From("BATCH_TO_SPACE_ND", BatchToSpace)
-    .From("SPACE_TO_BATCH_ND", SpaceToBatch);
-X2IR_TFLITE(shape)
-    .From("SHAPE", ShapeAs)
-    .From("RANK", RankOf)
-    .From("BROADCAST_ARGS", SameAsTf("BroadcastArgs"));
-X2IR_TFLITE(slice)
-    .From("SLICE", SameAsTf("Slice"))
-    .From("STRIDED_SLICE", StridedSlice)
-    .From("REVERSE_V2", SameAsTf("ReverseV2"));
+X2IR_TFLITE(reshape).From({{"RESHAPE", FromReshape},
+                           {"BATCH_TO_SPACE_ND", BatchToSpace},
+                           {"SPACE_TO_BATCH_ND", SpaceToBatch}});
+X2IR_TFLITE(shape).From({{"SHAPE", ShapeAs},
+                         {"RANK", RankOf},
+                         {"BROADCAST_ARGS", SameAsTf("BroadcastArgs")}});
+X2IR_TFLITE(slice).From({{"SLICE", SameAsTf("Slice")},
+                         {"STRIDED_SLICE", StridedSlice},
+                         {"REVERSE_V2", SameAsTf("ReverseV2")}});
 X2IR_TFLITE(space_to_depth).From("SPACE_TO_DEPTH", SpaceBlocks<true>);
-X2IR_TFLITE(split).From("SPLIT", Split<false>).From("SPLIT_V", Split<true>).From("UNPACK", Unpack);
+X2IR_TFLITE(split).From({{"SPLIT", Split<false>}, {"SPLIT_V", Split<true>}, {"UNPACK", Unpack}});
 X2IR_TFLITE(squeeze).From("SQUEEZE", FromSqueeze);
 X2IR_TFLITE(tile).From("TILE", SameAsTf("Tile"));
 X2IR_TFLITE(transpose).From("TRANSPOSE", SameAsTf("Transpose"));

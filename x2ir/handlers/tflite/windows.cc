@@ -160,8 +160,7 @@ absl::StatusOr<Value*> EmbeddingLookupSparse(TfliteArgs& a) {
 }  // namespace
 
 X2IR_TFLITE(reduce_max)
-    .From("REDUCE_WINDOW", ReduceWindow)
-    .From("STABLEHLO_REDUCE_WINDOW", StablehloReduceWindow);
+    .From({{"REDUCE_WINDOW", ReduceWindow}, {"STABLEHLO_REDUCE_WINDOW", StablehloReduceWindow}});
 X2IR_TFLITE(gather).From("EMBEDDING_LOOKUP_SPARSE", EmbeddingLookupSparse);
 
 }  // namespace x2ir
