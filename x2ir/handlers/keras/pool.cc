@@ -2,11 +2,11 @@
 #include "x2ir/builder/layers/pool.h"
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/adaptive_pool.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/keras/conv.h"
 #include "x2ir/handlers/keras/keras.h"
-#include "x2ir/handlers/torch/as_torch.h"
 
 namespace x2ir {
 
@@ -17,12 +17,8 @@ Expr AdaptivePool(NodeReader& a, const Expr& x, std::vector<int64_t> sizes, bool
   if (sizes.size() == 1) sizes.resize(static_cast<size_t>(spatial), sizes[0]);
   if (static_cast<int64_t>(sizes.size()) != spatial) a.Fail(Invalid("its output_size"));
   const Expr first = channels_last ? MoveAxis(x, rank - 1, 1) : x;
-  const Expr y = {
-      a,
-      AsTorch(a, StrCat("aten::adaptive_", average ? "avg" : "max", "_pool", spatial, "d.default"),
-              {{"self", first}, {"output_size", sizes}},
-              average ? std::vector<DType>{x.dtype()}
-                      : std::vector<DType>{x.dtype(), DType::kUndefined})[0]};
+  const std::vector<Size> out(sizes.begin(), sizes.end());
+  const Expr y = average ? AdaptiveAverage(a, first, out) : AdaptiveMax(a, first, out).values;
   return channels_last ? MoveAxis(y, 1, rank - 1) : y;
 }
 

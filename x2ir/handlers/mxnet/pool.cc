@@ -3,6 +3,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/activation.h"
+#include "x2ir/builder/layers/adaptive_pool.h"
 #include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -42,9 +43,10 @@ Value* AdaptiveAveragePool(SymbolArgs& a) {
   for (int64_t i = 0; i < 2; ++i) {
     const int64_t axis = 2 + i, cells = to[static_cast<size_t>(i)];
     const Dim dim = DimAt(x, axis);
-    a.Require(dim.is_static() && cells > 0, "adaptive pools of images of unknown size");
-    const int64_t size = dim.value();
-    a.Require(size > 0 && size <= 4096 && cells <= 4096, "adaptive pools of images of this size");
+    const int64_t size = dim.is_static() ? dim.value() : 0;
+    if (size < 1 || size > 4096 || cells < 1 || cells > 4096) {
+      return AdaptiveAverage(a, a.in(0), {Size(to[0]), Size(to[1])});
+    }
     // A mean is a product with a matrix of weights.
     std::vector<double> weights(static_cast<size_t>(size * cells), 0);
     for (int64_t c = 0; c < cells; ++c) {

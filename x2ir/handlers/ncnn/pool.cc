@@ -1,5 +1,6 @@
 // ncnn: pools.
 
+#include "x2ir/builder/layers/adaptive_pool.h"
 #include "x2ir/builder/layers/dense.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 #include "x2ir/handlers/ncnn/windows.h"
@@ -35,14 +36,18 @@ absl::StatusOr<Value*> PoolLayer(NcnnArgs& a) {
         .value();
   }
   if (adaptive) {
-    const auto sizes = KnownSizes(x, 2, 2 + static_cast<int64_t>(spatial));
+    std::vector<Size> sizes = SizesAt(x, 2, x.rank());
     const std::vector<int64_t> wanted = Turned(out);
-    a.Require(sizes.has_value(), "a pool to a size from an unknown one");
+    bool even = true;
     for (size_t i = 0; i < spatial; ++i) {
-      const int64_t to = wanted[i] == -233 ? (*sizes)[i] : wanted[i];
-      a.Require(to > 0 && (*sizes)[i] % to == 0, "windows of several sizes");
-      w.kernel[i] = (*sizes)[i] / to;
+      const std::optional<int64_t> from = sizes[i].number;
+      if (wanted[i] != -233) sizes[i] = Size(wanted[i]);  // else the size that it has
+      const std::optional<int64_t> to = sizes[i].number;
+      even = even && from && to && *to > 0 && *from % *to == 0;
+      if (even) w.kernel[i] = *from / *to;
     }
+    if (!even && mean) return AdaptiveAverage(a, x, sizes).value();
+    if (!even) return AdaptiveMax(a, x, sizes).values.value();
     w.strides = w.kernel;
     w.pads.clear();
     return MakePool(x, pool).value();

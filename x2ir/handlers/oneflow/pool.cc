@@ -1,6 +1,7 @@
 // OneFlow: pools. Most are PyTorch's, with the channels anywhere.
 #include <limits>
 
+#include "x2ir/builder/layers/adaptive_pool.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/oneflow/windows.h"
 
@@ -88,24 +89,19 @@ Value* FromAvgPool(OneflowArgs& a) {
 }
 
 Value* AdaptiveAvgPool(OneflowArgs& a) {
-  const size_t spatial = a.SpatialAxes();
   const bool last = TakeChannelsLast(a);
-  const Expr x = ChannelsFirst(a.in(0), last);
-  const std::vector<int64_t> size = PerAxis(a, "output_size", spatial, 1);
-  const Values y = AsTorch(a, Numbered("aten::adaptive_avg_pool", spatial, "d.default"),
-                           {{"self", x}, {"output_size", size}});
-  return ChannelsBack({a, y[0]}, last);
+  const std::vector<int64_t> size = PerAxis(a, "output_size", a.SpatialAxes(), 1);
+  const std::vector<Size> sizes(size.begin(), size.end());
+  return ChannelsBack(AdaptiveAverage(a, ChannelsFirst(a.in(0), last), sizes), last);
 }
 
 Values AdaptiveMaxPool(OneflowArgs& a) {
-  const size_t spatial = a.SpatialAxes();
   const bool last = TakeChannelsLast(a);
   a.Require(!a.wants(1) || !last, "places of maxima with channels last");
-  const Expr x = ChannelsFirst(a.in(0), last);
-  const std::vector<int64_t> size = PerAxis(a, "output_size", spatial, 1);
-  const Values y = AsTorch(a, Numbered("aten::adaptive_max_pool", spatial, "d.default"),
-                           {{"self", x}, {"output_size", size}}, {a.dtype(), DType::kInt64});
-  return {ChannelsBack({a, y[0]}, last), a.wants(1) ? y[1] : nullptr};
+  const std::vector<int64_t> size = PerAxis(a, "output_size", a.SpatialAxes(), 1);
+  const std::vector<Size> sizes(size.begin(), size.end());
+  const auto [most, places] = AdaptiveMax(a, ChannelsFirst(a.in(0), last), sizes, true, a.wants(1));
+  return {ChannelsBack(most, last), places};
 }
 
 // Places count within each plane of the result.

@@ -1,6 +1,7 @@
 // Pools.
 #include <algorithm>
 
+#include "x2ir/builder/layers/adaptive_pool.h"
 #include "x2ir/handlers/paddle/nn.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
@@ -30,21 +31,11 @@ Expr Adaptive(PaddleArgs& a, const Expr& given, bool last, const std::string& ty
               const std::vector<Size>& sizes) {
   const int64_t rank = a.Rank(given);
   const Expr x = last ? MoveAxis(given, rank - 1, 1) : given;
-  std::vector<int64_t> out;
-  for (const Size& size : sizes) {
-    a.Require(size.number.has_value(), "computed sizes of results");
-    out.push_back(*size.number);
-  }
   Expr y = x;
-  if (std::all_of(out.begin(), out.end(), [](int64_t size) { return size == 1; })) {
+  if (std::all_of(sizes.begin(), sizes.end(), [](const Size& size) { return size.number == 1; })) {
     y = x.Op(type == "avg" ? "global_average_pool" : "global_max_pool");
   } else {
-    const bool flat = rank == 4;
-    const std::string op =
-        StrCat("aten::adaptive_", type, flat ? "_pool2d.default" : "_pool3d.default");
-    y = Expr(a.b(), AsTorch(a, op, {{"self", x}, {"output_size", Attribute(out)}},
-                            type == "avg" ? std::vector<DType>{x.dtype()}
-                                          : std::vector<DType>{x.dtype(), DType::kUndefined})[0]);
+    y = type == "avg" ? AdaptiveAverage(a, x, sizes) : AdaptiveMax(a, x, sizes).values;
   }
   return last ? MoveAxis(y, 1, rank - 1) : y;
 }
