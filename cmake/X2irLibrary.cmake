@@ -38,21 +38,20 @@ else()
 endif()
 add_library(x2ir::x2ir ALIAS x2ir)
 
-# Two thirds of the code runs once a file or once a node: rows, readers, reports. GCC compiles that a
-# third faster with -O1, and conversions take as long (docs/performance.md). The other third walks
-# over whole graphs, tensors and files of ONNX.
+# Two thirds of the code runs once a file or once a node: rows, readers, reports (x2ir_runs_once). The
+# other third walks over whole graphs, tensors and files of ONNX.
 set(x2ir_once_sources ${x2ir_sources})
 list(FILTER x2ir_sources INCLUDE REGEX
-  "/x2ir/(graph_wrapper|ops|builder|optimizer|core|formats/(io|ir|onnx|npy|safetensors)|formats/[a-z_]+\\.cc)")
+  "/x2ir/(graph_wrapper/|ops/|builder/|optimizer/|core/|formats/(io|ir|onnx|npy|safetensors)/|formats/[a-z_]+\\.cc)")
 list(REMOVE_ITEM x2ir_once_sources ${x2ir_sources})
 add_library(x2ir_once OBJECT ${x2ir_once_sources})
-target_compile_options(x2ir_once PRIVATE
-  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-O1>")
+x2ir_runs_once(x2ir_once)
 
 target_sources(${X2IR_BINARY_TARGET}
   PRIVATE ${x2ir_sources} ${X2IR_SCHEMA_DATA} $<TARGET_OBJECTS:x2ir_once>
   PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${x2ir_headers})
 target_sources(x2ir_once PRIVATE ${X2IR_SCHEMA_DATA})
+target_include_directories(x2ir_once PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_features(${X2IR_BINARY_TARGET} PUBLIC cxx_std_20)
 foreach(target ${X2IR_BINARY_TARGET} x2ir_once)
   target_include_directories(${target} SYSTEM PRIVATE

@@ -10,7 +10,8 @@ target_compile_definitions(x2ir_cli
   PUBLIC X2IR_VERSION="${PROJECT_VERSION}"
   PRIVATE X2IR_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
 target_link_libraries(x2ir_cli PUBLIC x2ir::x2ir CLI11::CLI11 ${CMAKE_DL_LIBS})
-x2ir_precompile(x2ir_cli FROM ${X2IR_BINARY_TARGET})
+x2ir_precompile(x2ir_cli FROM x2ir_once)
+x2ir_runs_once(x2ir_cli)
 x2ir_unity(x2ir_cli 20)
 
 # libonnx's checker, which ir2onnx loads for --check if it is there. A module, so that programs

@@ -5,15 +5,26 @@ set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(X2IR_SCHEMA_DATA)
 file(MAKE_DIRECTORY ${X2IR_GENERATED_DIR})
 
+# JSON takes longer to parse than any of these programs: precompiled once for all of them.
+function(x2ir_table_program name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE nlohmann_json::nlohmann_json)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+  x2ir_runs_once(${name})
+  if(TARGET x2ir_gen_proto_tables AND NOT name STREQUAL "x2ir_gen_proto_tables")
+    x2ir_precompile(${name} FROM x2ir_gen_proto_tables)
+  elseif(X2IR_PRECOMPILE)
+    target_precompile_headers(${name} PRIVATE <fstream> <iostream> <map> <nlohmann/json.hpp>)
+  endif()
+endfunction()
+x2ir_table_program(x2ir_gen_proto_tables tools/gen_proto_tables.cc)
+
 # x2ir_schema_table(framework facts...): tools/gen_<framework>_schemas.cc makes
 # x2ir_<framework>_schema_data.inc of them.
 function(x2ir_schema_table framework)
   set(program x2ir_gen_${framework}_schemas)
-  add_executable(${program} tools/gen_${framework}_schemas.cc)
-  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${program} PRIVATE nlohmann_json::nlohmann_json)
-  set_target_properties(${program} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+  x2ir_table_program(${program} tools/gen_${framework}_schemas.cc)
   set(output ${X2IR_GENERATED_DIR}/x2ir_${framework}_schema_data.inc)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/facts/ OUTPUT_VARIABLE facts)
   add_custom_command(
@@ -32,10 +43,6 @@ x2ir_schema_table(oneflow_ops oneflow-ops.json)
 
 # Protobuf messages. x2ir_proto_table(framework facts...) makes their tables,
 # x2ir_<framework>_messages.inc, and the numbers of their fields, x2ir_<framework>_fields.inc.
-add_executable(x2ir_gen_proto_tables tools/gen_proto_tables.cc)
-target_link_libraries(x2ir_gen_proto_tables PRIVATE nlohmann_json::nlohmann_json)
-set_target_properties(x2ir_gen_proto_tables PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
 function(x2ir_proto_table framework)
   set(outputs ${X2IR_GENERATED_DIR}/x2ir_${framework}_messages.inc
     ${X2IR_GENERATED_DIR}/x2ir_${framework}_fields.inc)
@@ -58,10 +65,7 @@ x2ir_proto_table(paddle paddle-proto-fields.json)
 x2ir_proto_table(tensorflow tensorflow-proto-fields.json)
 
 # TFLite's schema in FlatBuffers' language, the header that flatc makes of it, and a table of options.
-add_executable(x2ir_gen_tflite_schema tools/gen_tflite_schema.cc)
-target_link_libraries(x2ir_gen_tflite_schema PRIVATE nlohmann_json::nlohmann_json)
-set_target_properties(x2ir_gen_tflite_schema PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+x2ir_table_program(x2ir_gen_tflite_schema tools/gen_tflite_schema.cc)
 set(x2ir_tflite_facts ${PROJECT_SOURCE_DIR}/facts/tflite-schema.json)
 set(x2ir_tflite_outputs
   ${X2IR_GENERATED_DIR}/tflite_generated.h ${X2IR_GENERATED_DIR}/x2ir_tflite_schema_data.inc)

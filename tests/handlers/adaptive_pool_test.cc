@@ -18,10 +18,9 @@ namespace {
 
 absl::StatusOr<std::string> Pooled(std::string_view dialect, std::string_view lines,
                                    std::string_view results) {
-  X2IR_ASSIGN_OR_RETURN(
-      Model model,
-      ModelFromText(StrCat("graph g(x: float32[1,1,n,m]) -> (", results, ") {\n", lines, "\n}"),
-                    dialect, 1, {{"aten", 1}}));
+  X2IR_ASSIGN_OR_RETURN(Model model, ModelFromText(StrCat("graph g(x: float32[1,1,n,m]) -> (",
+                                                          results, ") {\n", lines, "\n}"),
+                                                   dialect, 1, {{"aten", 1}}));
   X2IR_RETURN_IF_ERROR(ToIr(model, {}));
   X2IR_ASSIGN_OR_RETURN(const auto values,
                         ParseGraph("graph v() -> (v) { v = float32[1,1,2,3]{4, 6, 4, 6, 6, 0} }"));
