@@ -69,7 +69,7 @@ X2IR_CAFFE2(selu).From("Selu", [](Caffe2Args& a) {
                {"gamma", static_cast<float>(a.Number("scale", 1.0507009873554804))}});
 });
 X2IR_CAFFE2(prelu).From("PRelu", Prelu);
-X2IR_CAFFE2(sigmoid).From("Sigmoid", PlainOp("sigmoid"));
+X2IR_CAFFE2(sigmoid).From({{"Sigmoid", PlainOp("sigmoid")}, {"Glu", Glu}});
 X2IR_CAFFE2(softplus).From("Softplus", PlainOp("softplus"));
 X2IR_CAFFE2(softsign).From("Softsign", PlainOp("softsign"));
 X2IR_CAFFE2(swish).From("Swish",
@@ -77,7 +77,6 @@ X2IR_CAFFE2(swish).From("Swish",
 X2IR_CAFFE2(clip).From({{"Clip", ClipOp}, {"HardSigmoid", HardSigmoid}});
 X2IR_CAFFE2(thresholded_relu).From("ThresholdedRelu", ThresholdedRelu);
 X2IR_CAFFE2(gelu).From("Gelu", GeluOp);
-X2IR_CAFFE2(sigmoid).From("Glu", Glu);
 X2IR_CAFFE2(softmax).From("Softmax", SoftmaxOver<false>);
 X2IR_CAFFE2(log_softmax).From("LogSoftmax", SoftmaxOver<true>);
 

@@ -101,7 +101,6 @@ absl::StatusOr<Values> Recurrent(Caffe2Args& a) {
 }  // namespace
 
 X2IR_CAFFE2(if).From("If", Branches);
-X2IR_CAFFE2(loop).From("While", Loop);
-X2IR_CAFFE2(loop).From("RecurrentNetwork", Recurrent);
+X2IR_CAFFE2(loop).From({{"While", Loop}, {"RecurrentNetwork", Recurrent}});
 
 }  // namespace x2ir

@@ -118,7 +118,7 @@ X2IR_CAFFE2(is_nan).From("IsNanOp", PlainOp("is_nan"));
 X2IR_CAFFE2(abs).From("Abs", PlainOp("abs"));
 X2IR_CAFFE2(neg).From("Negative", PlainOp("neg"));
 X2IR_CAFFE2(exp).From("Exp", PlainOp("exp"));
-X2IR_CAFFE2(log).From("Log", PlainOp("log"));
+X2IR_CAFFE2(log).From({{"Log", PlainOp("log")}, {"Logit", LogitOp}});
 X2IR_CAFFE2(sqrt).From("Sqrt", PlainOp("sqrt"));
 X2IR_CAFFE2(sin).From("Sin", PlainOp("sin"));
 X2IR_CAFFE2(cos).From("Cos", PlainOp("cos"));
@@ -168,6 +168,5 @@ X2IR_CAFFE2(greater)
 X2IR_CAFFE2(and).From("And", OfTwo([](const Expr& x, const Expr& y) { return x & y; }));
 X2IR_CAFFE2(or).From("Or", OfTwo([](const Expr& x, const Expr& y) { return x | y; }));
 X2IR_CAFFE2(where).From("Where", [](Caffe2Args& a) { return Select(a.in(0), a.in(1), a.in(2)); });
-X2IR_CAFFE2(log).From("Logit", LogitOp);
 
 }  // namespace x2ir

@@ -80,10 +80,9 @@ absl::StatusOr<Value*> GroupNorm(Caffe2Args& a) {
 
 }  // namespace
 
-X2IR_CAFFE2(batch_normalization).From("SpatialBN", SpatialBn);
+X2IR_CAFFE2(batch_normalization).From({{"SpatialBN", SpatialBn}, {"AffineChannel", AffineChannel}});
 X2IR_CAFFE2(instance_normalization).From("InstanceNorm", InstanceNorm);
 X2IR_CAFFE2(lrn).From("LRN", Lrn);
-X2IR_CAFFE2(batch_normalization).From("AffineChannel", AffineChannel);
 X2IR_CAFFE2(layer_normalization).From("LayerNorm", LayerNorm);
 X2IR_CAFFE2(group_normalization).From("GroupNorm", GroupNorm);
 

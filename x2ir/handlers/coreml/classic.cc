@@ -510,11 +510,11 @@ X2IR_MODEL(ml_normalizer).From("normalizer", Normalizer);
 X2IR_MODEL(imputer).From("imputer", Imputer);
 X2IR_MODEL(one_hot_encoder).From("oneHotEncoder", OneHotEncoder);
 X2IR_MODEL(category_mapper).From("categoricalMapping", CategoricalMapping);
-X2IR_MODEL(array_feature_extractor).From("arrayFeatureExtractor", Extractor);
+X2IR_MODEL(array_feature_extractor)
+    .From({{"arrayFeatureExtractor", Extractor}, {"classes", Classes}});
 X2IR_MODEL(dict_vectorizer).From("dictVectorizer", DictVector);
 X2IR_MODEL(non_max_suppression).From("nonMaximumSuppression", BestBoxes);
 X2IR_MODEL(identity).From("identity", Same);
-X2IR_MODEL(array_feature_extractor).From("classes", Classes);
 
 }  // namespace
 }  // namespace x2ir

@@ -220,8 +220,9 @@ absl::StatusOr<Values> BestBoxes(NnArgs& a) {
   return results;
 }
 
-X2IR_MIL(non_max_suppression).From("non_maximum_suppression", MilBoxes);
+X2IR_MIL(non_max_suppression)
+    .To("non_maximum_suppression", ToBoxes)
+    .From("non_maximum_suppression", MilBoxes);
 X2IR_NN(non_max_suppression).From("NonMaximumSuppression", NnBoxes);
-X2IR_MIL(non_max_suppression).To("non_maximum_suppression", ToBoxes);
 
 }  // namespace x2ir

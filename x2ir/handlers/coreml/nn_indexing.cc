@@ -103,13 +103,14 @@ Expr ArgSort(NnArgs& a) {
 
 }  // namespace
 
-X2IR_NN(gather).From("gather", Gathered);
+X2IR_NN(gather).From({{"gather", Gathered},
+                      {"embedding", Embedding},
+                      {"embeddingND", EmbeddingNd}});
 X2IR_NN(gather_elements).From("gatherAlongAxis", GatheredAlongAxis);
 X2IR_NN(gather_nd).From("gatherND", GatheredNd);
 X2IR_NN(scatter_elements).From({{"scatter", Scattered}, {"scatterAlongAxis", ScatteredAlongAxis}});
 X2IR_NN(scatter_nd).From("scatterND", ScatteredNd);
 X2IR_NN(non_zero).From("whereNonZero", Places);
-X2IR_NN(gather).From({{"embedding", Embedding}, {"embeddingND", EmbeddingNd}});
 X2IR_NN(top_k).From({{"topK", TopK}, {"argSort", ArgSort}});
 
 }  // namespace x2ir

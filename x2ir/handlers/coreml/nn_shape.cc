@@ -339,12 +339,17 @@ X2IR_NN(concat).From({{"concat", ConcatImages}, {"concatND", ConcatNd}, {"stack"
 X2IR_NN(split).From({{"split", SplitImages}, {"splitND", SplitNd}});
 X2IR_NN(tile).From({{"sequenceRepeat", Repeated}, {"tile", Tiled}});
 X2IR_NN(space_to_depth).From("reorganizeData", Reorganized);
-X2IR_NN(slice).From({{"slice", SlicedImage}, {"reverse", ReversedAxes}});
+X2IR_NN(slice).From({{"slice", SlicedImage},
+                     {"reverse", ReversedAxes},
+                     {"slidingWindows", Windows},
+                     {"sliceStatic", SliceStatic},
+                     {"sliceDynamic", SliceDynamic},
+                     {"sliceBySize", SliceBySize},
+                     {"crop", Cropped}});
 X2IR_NN(squeeze).From("squeeze", Squeezed);
 X2IR_NN(unsqueeze).From("expandDims", Expanded);
 X2IR_NN(shape).From("getShape", ShapeNumbers);
-X2IR_NN(pad).From("constantPad", PaddedNd);
-X2IR_NN(slice).From("slidingWindows", Windows);
+X2IR_NN(pad).From({{"constantPad", PaddedNd}, {"padding", Padded}});
 X2IR_NN(trilu).From({{"matrixBandPart", Band},
                      {"lowerTriangular", Lower},
                      {"upperTriangular", Upper}});
@@ -355,11 +360,6 @@ X2IR_NN(expand).From({{"fillLike", FilledLike},
                       {"broadcastToStatic", SpreadStatic},
                       {"broadcastToDynamic", SpreadDynamic}});
 X2IR_NN(range).From({{"rangeStatic", RangeStatic}, {"rangeDynamic", RangeDynamic}});
-X2IR_NN(slice).From({{"sliceStatic", SliceStatic},
-                     {"sliceDynamic", SliceDynamic},
-                     {"sliceBySize", SliceBySize}});
 X2IR_NN(one_hot).From("oneHot", OneHot);
-X2IR_NN(slice).From("crop", Cropped);
-X2IR_NN(pad).From("padding", Padded);
 
 }  // namespace x2ir

@@ -171,7 +171,6 @@ X2IR_MIL(instance_normalization)
     .From("instance_norm", MilInstanceNorm);
 X2IR_MIL(layer_normalization).To("layer_norm", ToLayerNorm).From("layer_norm", MilLayerNorm);
 X2IR_MIL(lrn).Is("local_response_norm", Renamed("bias", "k"), Fixed("layout", "channels_first"));
-X2IR_MIL(lp_normalization).From("l2_norm", MilL2Norm);
-X2IR_MIL(lp_normalization).To("real_div", ToLpNormalization);
+X2IR_MIL(lp_normalization).To("real_div", ToLpNormalization).From("l2_norm", MilL2Norm);
 
 }  // namespace x2ir

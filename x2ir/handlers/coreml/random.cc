@@ -100,8 +100,7 @@ X2IR_MIL(random_uniform)
 X2IR_MIL(multinomial)
     .To("random_categorical", ToMultinomial)
     .From("random_categorical", MilRandomCategorical);
-X2IR_MIL(bernoulli).From("random_bernoulli", MilRandomBernoulli);
-X2IR_MIL(bernoulli).To("random_uniform", ToBernoulli);
+X2IR_MIL(bernoulli).To("random_uniform", ToBernoulli).From("random_bernoulli", MilRandomBernoulli);
 X2IR_MIL(random_normal_like).To("random_normal", ToNormalLike);
 X2IR_MIL(random_uniform_like).To("random_uniform", ToUniformLike);
 

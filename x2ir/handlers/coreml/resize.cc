@@ -534,8 +534,7 @@ X2IR_MIL(resize)
            {"upsample_nearest_neighbor", MilUpsampleNearest}});
 X2IR_MIL(grid_sample)
     .To("resample", ToResample)
-    .From({{"resample", MilResample}, {"affine", MilAffine}});
-X2IR_MIL(grid_sample).From("crop_resize", MilCropResize);
+    .From({{"resample", MilResample}, {"affine", MilAffine}, {"crop_resize", MilCropResize}});
 X2IR_NN(grid_sample).From("cropResize", NnCropResize);
 
 }  // namespace x2ir

@@ -527,7 +527,13 @@ X2IR_MIL(squeeze).To("squeeze", ToSqueeze).From("squeeze", OperandAsAttr("axes")
 X2IR_MIL(unsqueeze).To("expand_dims", ToUnsqueeze).From("expand_dims", OperandAsAttr("axes"));
 X2IR_MIL(concat).To("concat", ToConcat).From({{"concat", MilConcat}, {"stack", MilStack}});
 X2IR_MIL(split).To("split", ToSplit).From("split", MilSplit);
-X2IR_MIL(slice).To("slice_by_index", ToSlice).From("reverse", MilReverse);
+X2IR_MIL(slice)
+    .To("slice_by_index", ToSlice)
+    .From({{"reverse", MilReverse},
+           {"sliding_windows", MilSlidingWindows},
+           {"slice_by_index", MilSliceByIndex},
+           {"slice_by_size", MilSliceBySize},
+           {"crop", MilCrop}});
 X2IR_MIL(pad).To("pad", ToPad).From("pad", MilPad);
 X2IR_MIL(shape).To("shape", ToShape).From("shape", MilShape);
 X2IR_MIL(size).To("shape", ToSize);
@@ -546,10 +552,7 @@ X2IR_MIL(depth_to_space)
 X2IR_MIL(space_to_depth)
     .Is("space_to_depth", Renamed("blocksize", "block_size"), Fixed("layout", "channels_first"))
     .From({{"pixel_unshuffle", MilPixelUnshuffle}, {"space_to_batch", MilSpaceToBatch}});
-X2IR_MIL(slice).From("sliding_windows", MilSlidingWindows);
-X2IR_MIL(slice).From({{"slice_by_index", MilSliceByIndex}, {"slice_by_size", MilSliceBySize}});
 X2IR_MIL(one_hot).To("one_hot", ToOneHot).From("one_hot", MilOneHot);
-X2IR_MIL(slice).From("crop", MilCrop);
 X2IR_MIL(eye_like).To("equal", ToEyeLike);
 
 }  // namespace x2ir

@@ -136,8 +136,9 @@ absl::StatusOr<Value*> Lstm(DarknetArgs& a, bool images) {
 
 }  // namespace
 
-X2IR_DARKNET(rnn).From("rnn", [](DarknetArgs& a) { return Recurrent(a, false); });
-X2IR_DARKNET(rnn).From("crnn", [](DarknetArgs& a) { return Recurrent(a, true); });
+X2IR_DARKNET(rnn)
+    .From("rnn", [](DarknetArgs& a) { return Recurrent(a, false); })
+    .From("crnn", [](DarknetArgs& a) { return Recurrent(a, true); });
 X2IR_DARKNET(gru).From("gru", Gru);
 X2IR_DARKNET(lstm)
     .From("lstm", [](DarknetArgs& a) { return Lstm(a, false); })

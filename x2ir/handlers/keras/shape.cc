@@ -96,11 +96,13 @@ Value* Unfold(KerasArgs& a) {
 }  // namespace
 
 X2IR_KERAS(flatten).From("Flatten", Flatten);
-X2IR_KERAS(reshape).From("Reshape", ReshapeLayer);
+X2IR_KERAS(reshape)
+    .From("Reshape", ReshapeLayer)
+    .From(keras::kFold, Fold)
+    .From(keras::kUnfold, Unfold);
 X2IR_KERAS(transpose).From("Permute", Permute);
 X2IR_KERAS(expand).From("RepeatVector", RepeatVector);
 X2IR_KERAS(slice).From({"Cropping1D", "Cropping2D", "Cropping3D"}, Cropping);
 X2IR_KERAS(pad).From({"ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D"}, ZeroPadding);
-X2IR_KERAS(reshape).From(keras::kFold, Fold).From(keras::kUnfold, Unfold);
 
 }  // namespace x2ir

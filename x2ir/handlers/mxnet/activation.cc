@@ -148,8 +148,14 @@ Value* Dropout(SymbolArgs& a) {
 X2IR_MXNET(clip).From({"clip", "_npi_clip"}, ClipTo);
 X2IR_MXNET(hard_sigmoid).From({"hard_sigmoid", "_npx_hard_sigmoid"}, HardSigmoid);
 X2IR_MXNET(mish).From("mish").From("_npx_mish");
-X2IR_MXNET(relu).From("relu").From("_npx_relu");
-X2IR_MXNET(sigmoid).From("sigmoid").From("_npx_sigmoid");
+X2IR_MXNET(relu)
+    .From("relu")
+    .From("_npx_relu")
+    .From({"Activation", "_npx_activation"}, ActivationLayer);
+X2IR_MXNET(sigmoid)
+    .From("sigmoid")
+    .From("_npx_sigmoid")
+    .From("LogisticRegressionOutput", LogisticOutput);
 X2IR_MXNET(softsign).From("softsign").From("_npx_softsign");
 X2IR_MXNET(dropout).From({"Dropout", "_npx_dropout"}, Dropout);
 X2IR_MXNET(identity).From({"LinearRegressionOutput", "MAERegressionOutput", "SVMOutput", "MakeLoss",
@@ -160,8 +166,6 @@ X2IR_MXNET(log_softmax)
     .From({"log_softmax", "_npx_log_softmax"}, LogSoftmax)
     .From({"masked_log_softmax", "_npx_masked_log_softmax"}, MaskedSoftmax<true>)
     .From("softmax_cross_entropy", SoftmaxCrossEntropy);
-X2IR_MXNET(relu).From({"Activation", "_npx_activation"}, ActivationLayer);
-X2IR_MXNET(sigmoid).From("LogisticRegressionOutput", LogisticOutput);
 X2IR_MXNET(softmax)
     .From({"softmax", "_npx_softmax"}, Softmax)
     .From({"masked_softmax", "_npx_masked_softmax"}, MaskedSoftmax<false>)

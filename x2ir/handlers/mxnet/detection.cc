@@ -386,7 +386,10 @@ absl::StatusOr<Value*> PsRoiPooling(SymbolArgs& a) {
 
 }  // namespace
 
-X2IR_MXNET(roi_align).From({"_contrib_Proposal", "_contrib_MultiProposal", "Proposal"}, Proposal);
+X2IR_MXNET(roi_align)
+    .From({"_contrib_Proposal", "_contrib_MultiProposal", "Proposal"}, Proposal)
+    .From({"_contrib_ROIAlign", "_npx_roi_align"}, RoiAlign)
+    .From("_contrib_PSROIPooling", PsRoiPooling);
 X2IR_MXNET(non_max_suppression)
     .From({"_contrib_MultiBoxDetection", "MultiBoxDetection", "_npx_multibox_detection"},
           MultiBoxDetection)
@@ -396,7 +399,5 @@ X2IR_MXNET(concat)
     .From({"_contrib_MultiBoxPrior", "MultiBoxPrior", "_npx_multibox_prior"}, MultiBoxPrior)
     .From({"_contrib_box_decode", "_npx_box_decode"}, BoxDecode);
 X2IR_MXNET(max_roi_pool).From({"ROIPooling", "_npx_roi_pooling"}, RoiPooling);
-X2IR_MXNET(roi_align).From({"_contrib_ROIAlign", "_npx_roi_align"}, RoiAlign);
-X2IR_MXNET(roi_align).From("_contrib_PSROIPooling", PsRoiPooling);
 
 }  // namespace x2ir

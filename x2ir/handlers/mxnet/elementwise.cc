@@ -330,7 +330,13 @@ X2IR_MXNET(cos).From("cos").From("_npi_cos", OfFloats<Cos>);
 X2IR_MXNET(cosh).From("cosh").From("_npi_cosh",
                                    OfFloats<+[](const Expr& x) { return x.Op("cosh"); }>);
 X2IR_MXNET(erf).From("erf").From("_npx_erf");
-X2IR_MXNET(exp).From("exp").From("_npi_exp", OfFloats<Exp>);
+X2IR_MXNET(exp)
+    .From("exp")
+    .From("_npi_exp", OfFloats<Exp>)
+    .From("expm1", Unary(Expm1))
+    .From("_npi_expm1", OfFloats<Expm1>)
+    .From({"gamma", "_npx_gamma"}, Unary(Gamma))
+    .From({"erfinv", "_npx_erfinv"}, Unary(Erfinv));
 X2IR_MXNET(floor).From({"floor", "_npi_floor"}, Unary(Whole<Floor>));
 X2IR_MXNET(identity)
     .From({"_copy", "identity", "_np_copy", "_npi_copy", "BlockGrad", "stop_gradient", "make_loss",
@@ -369,9 +375,22 @@ X2IR_MXNET(mul)
     .From({"_npi_radians", "_npi_deg2rad"}, OfFloats<Radians>)
     .From("_npi_rad2deg", OfFloats<Degrees>)
     .From({"square", "_npi_square"}, Unary(Square))
-    .From("_contrib_quadratic", Quadratic);
+    .From("_contrib_quadratic", Quadratic)
+    .From({"elemwise_mul", "_mul", "_Mul", "broadcast_mul"}, Binary(Times))
+    .From({"_mul_scalar", "_MulScalar"}, WithScalar(Times))
+    .From("_npi_multiply", Np(Times))
+    .From("_npi_multiply_scalar", NpScalar(Times))
+    .From("_npi_ldexp", Np(Ldexp))
+    .From("_npi_ldexp_scalar", NpScalar(Ldexp))
+    .From("_npi_rldexp_scalar", NpScalar(Ldexp, true));
 X2IR_MXNET(neg).From({"negative", "_npi_negative"}, Unary(Negate));
-X2IR_MXNET(not ).From("logical_not", Unary(LogicalNot)).From("_npi_logical_not", NpLogicalNot);
+X2IR_MXNET(not )
+    .From("logical_not", Unary(LogicalNot))
+    .From("_npi_logical_not", NpLogicalNot)
+    .From({"broadcast_not_equal", "_not_equal"}, Binary(NotEqual))
+    .From("_not_equal_scalar", WithScalar(NotEqual))
+    .From("_npi_not_equal", Np(NotEqual))
+    .From("_npi_not_equal_scalar", NpScalar(NotEqual));
 X2IR_MXNET(reciprocal).From("reciprocal").From("_npi_reciprocal", OfFloats<Reciprocal>);
 X2IR_MXNET(round)
     .From({"round", "_contrib_round_ste"}, Unary(Whole<RoundAway>))
@@ -391,12 +410,10 @@ X2IR_MXNET(sqrt)
     .From("rsqrt", Unary(Rsqrt))
     .From({"cbrt"}, Unary(Cbrt))
     .From("_npi_cbrt", OfFloats<Cbrt>)
-    .From("rcbrt", Unary(Rcbrt));
-X2IR_MXNET(exp)
-    .From("expm1", Unary(Expm1))
-    .From("_npi_expm1", OfFloats<Expm1>)
-    .From({"gamma", "_npx_gamma"}, Unary(Gamma))
-    .From({"erfinv", "_npx_erfinv"}, Unary(Erfinv));
+    .From("rcbrt", Unary(Rcbrt))
+    .From({"broadcast_hypot", "_hypot"}, Binary(Hypot))
+    .From("_hypot_scalar", WithScalar(Hypot))
+    .From("_npi_hypot", Np(NpHypot));
 X2IR_MXNET(tan).From("tan").From("_npi_tan", OfFloats<+[](const Expr& x) { return x.Op("tan"); }>);
 X2IR_MXNET(tanh).From("tanh").From("_npi_tanh",
                                    OfFloats<+[](const Expr& x) { return x.Op("tanh"); }>);
@@ -406,7 +423,11 @@ X2IR_MXNET(where)
            {"_npi_where", NpWhere},
            {"_npi_where_lscalar", WhereOneScalar<true>},
            {"_npi_where_rscalar", WhereOneScalar<false>},
-           {"_npi_where_scalar2", WhereTwoScalars}});
+           {"_npi_where_scalar2", WhereTwoScalars}})
+    .From("_npi_copysign", Np(Copysign))
+    .From("_npi_copysign_scalar", NpScalar(Copysign))
+    .From("_npi_rcopysign_scalar", NpScalar(Copysign, true))
+    .From("_npi_heaviside", Np(Heaviside));
 X2IR_MXNET(add)
     .From({"elemwise_add", "_add", "_plus", "_Plus", "broadcast_add", "broadcast_plus",
            "_grad_add"},
@@ -424,15 +445,8 @@ X2IR_MXNET(sub)
     .From({"_rminus_scalar", "_RMinusScalar"}, WithScalar(Minus, true))
     .From("_npi_subtract", Np(Minus))
     .From("_npi_subtract_scalar", NpScalar(Minus))
-    .From("_npi_rsubtract_scalar", NpScalar(Minus, true));
-X2IR_MXNET(mul)
-    .From({"elemwise_mul", "_mul", "_Mul", "broadcast_mul"}, Binary(Times))
-    .From({"_mul_scalar", "_MulScalar"}, WithScalar(Times))
-    .From("_npi_multiply", Np(Times))
-    .From("_npi_multiply_scalar", NpScalar(Times))
-    .From("_npi_ldexp", Np(Ldexp))
-    .From("_npi_ldexp_scalar", NpScalar(Ldexp))
-    .From("_npi_rldexp_scalar", NpScalar(Ldexp, true));
+    .From("_npi_rsubtract_scalar", NpScalar(Minus, true))
+    .From({"_image_normalize", "_npx__image_normalize"}, ImageNormalize);
 X2IR_MXNET(div)
     .From({"elemwise_div", "_div", "_Div", "broadcast_div", "_scatter_elemwise_div"},
           Binary(Divide))
@@ -475,20 +489,11 @@ X2IR_MXNET(min)
     .From("_npi_minimum_scalar", NpScalar(Minimum))
     .From("_npi_fmin", Np(FMin))
     .From("_npi_fmin_scalar", NpScalar(FMin));
-X2IR_MXNET(sqrt)
-    .From({"broadcast_hypot", "_hypot"}, Binary(Hypot))
-    .From("_hypot_scalar", WithScalar(Hypot))
-    .From("_npi_hypot", Np(NpHypot));
 X2IR_MXNET(equal)
     .From({"broadcast_equal", "_equal"}, Binary(Equal))
     .From("_equal_scalar", WithScalar(Equal))
     .From("_npi_equal", Np(Equal))
     .From("_npi_equal_scalar", NpScalar(Equal));
-X2IR_MXNET(not )
-    .From({"broadcast_not_equal", "_not_equal"}, Binary(NotEqual))
-    .From("_not_equal_scalar", WithScalar(NotEqual))
-    .From("_npi_not_equal", Np(NotEqual))
-    .From("_npi_not_equal_scalar", NpScalar(NotEqual));
 X2IR_MXNET(greater)
     .From({"broadcast_greater", "_greater"}, Binary(Greater))
     .From("_greater_scalar", WithScalar(Greater))
@@ -524,11 +529,6 @@ X2IR_MXNET(xor)
     .From("_logical_xor_scalar", WithScalar(LogicalXor))
     .From("_npi_logical_xor", Np(LogicalXor))
     .From("_npi_logical_xor_scalar", NpScalar(LogicalXor));
-X2IR_MXNET(where)
-    .From("_npi_copysign", Np(Copysign))
-    .From("_npi_copysign_scalar", NpScalar(Copysign))
-    .From("_npi_rcopysign_scalar", NpScalar(Copysign, true))
-    .From("_npi_heaviside", Np(Heaviside));
 X2IR_MXNET(bitwise_and)
     .From("_npi_bitwise_and", Np(BitwiseAnd))
     .From("_npi_bitwise_and_scalar", NpScalar(BitwiseAnd));
@@ -545,6 +545,5 @@ X2IR_MXNET(bit_shift)
     .From({"_npi_bitwise_right_shift_scalar"}, NpShiftScalar<false, false>)
     .From({"_npi_rbitwise_left_shift_scalar"}, NpShiftScalar<true, true>)
     .From({"_npi_rbitwise_right_shift_scalar"}, NpShiftScalar<false, true>);
-X2IR_MXNET(sub).From({"_image_normalize", "_npx__image_normalize"}, ImageNormalize);
 
 }  // namespace x2ir

@@ -254,11 +254,16 @@ absl::StatusOr<Expr> DiagonalAt(SymbolArgs& a, const Expr& x, const std::vector<
 }
 
 X2IR_MXNET(compress).From({"_contrib_boolean_mask", "_npi_boolean_mask"}, BooleanMask);
-X2IR_MXNET(gather).From({"take", "_npi_take"}, Take);
+X2IR_MXNET(gather)
+    .From({"take", "_npi_take"}, Take)
+    .From({"Embedding", "_contrib_SparseEmbedding", "_npx_embedding"}, Embedding);
 X2IR_MXNET(gather_nd).From({"gather_nd", "_npx_gather_nd"}, GatherNd);
 X2IR_MXNET(non_zero).From({"_npx_nonzero"}, NonZero);
 X2IR_MXNET(reverse_sequence).From("SequenceReverse", SequenceReverse);
-X2IR_MXNET(gather_elements).From({"SequenceLast"}, SequenceLast);
+X2IR_MXNET(gather_elements)
+    .From({"SequenceLast"}, SequenceLast)
+    .From({"pick", "_npx_pick", "choose_element_0index"}, Pick)
+    .From("batch_take", BatchTake);
 X2IR_MXNET(where).From({"SequenceMask", "_npx_sequence_mask"}, SequenceMask);
 X2IR_MXNET(scatter_nd)
     .From({"scatter_nd", "_npx_scatter_nd"}, ScatterInZeros)
@@ -266,10 +271,6 @@ X2IR_MXNET(scatter_nd)
     .From({"_scatter_set_nd", "_npi_scatter_set_nd"}, ScatterSetNd)
     .From({"_contrib_index_copy", "_npx_index_copy"}, IndexCopy);
 X2IR_MXNET(scatter_elements).From("fill_element_0index", FillElement);
-X2IR_MXNET(gather).From({"Embedding", "_contrib_SparseEmbedding", "_npx_embedding"}, Embedding);
-X2IR_MXNET(gather_elements)
-    .From({"pick", "_npx_pick", "choose_element_0index"}, Pick)
-    .From("batch_take", BatchTake);
 X2IR_MXNET(top_k)
     .From({"topk", "_npx_topk"}, TopK)
     .From({"sort", "_npi_sort"}, SortAxis)

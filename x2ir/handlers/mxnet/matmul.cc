@@ -294,11 +294,16 @@ X2IR_MXNET(matmul)
     .From({"_contrib_interleaved_matmul_encdec_qk", "_npx_interleaved_matmul_encdec_qk"},
           CrossAttentionScores)
     .From({"_contrib_interleaved_matmul_encdec_valatt", "_npx_interleaved_matmul_encdec_valatt"},
-          CrossAttentionValues);
+          CrossAttentionValues)
+    .From("khatri_rao", KhatriRao)
+    .From({"_contrib_div_sqrt_dim"}, DivSqrtDim)
+    .From({"_linalg_sumlogdiag", "linalg_sumlogdiag"}, SumLogDiag)
+    .From({"_linalg_extractdiag", "linalg_extractdiag"}, ExtractDiag)
+    .From({"_linalg_makediag", "linalg_makediag"}, MakeDiag);
 X2IR_MXNET(einsum).From({"_npi_einsum"}, NpEinsum);
-X2IR_MXNET(gemm).From({"_linalg_gemm", "linalg_gemm"}, Gemm);
-X2IR_MXNET(matmul).From("khatri_rao", KhatriRao);
-X2IR_MXNET(matmul).From({"_contrib_div_sqrt_dim"}, DivSqrtDim);
+X2IR_MXNET(gemm)
+    .From({"_linalg_gemm", "linalg_gemm"}, Gemm)
+    .From({"FullyConnected", "_npx_fully_connected"}, FullyConnected);
 X2IR_MXNET(det)
     .From({"_linalg_det", "linalg_det", "_npi_det"}, Determinant)
     .From({"_linalg_slogdet", "linalg_slogdet", "_npi_slogdet"}, SignAndLog);
@@ -309,9 +314,5 @@ X2IR_MXNET(triangular_solve).From({"_linalg_trsm", "linalg_trsm"}, Trsm);
 X2IR_MXNET(solve)
     .From({"_linalg_inverse", "linalg_inverse", "_npi_inv"}, InverseOf)
     .From({"_npi_solve"}, SolveOf);
-X2IR_MXNET(matmul).From({"_linalg_sumlogdiag", "linalg_sumlogdiag"}, SumLogDiag);
-X2IR_MXNET(matmul).From({"_linalg_extractdiag", "linalg_extractdiag"}, ExtractDiag);
-X2IR_MXNET(matmul).From({"_linalg_makediag", "linalg_makediag"}, MakeDiag);
-X2IR_MXNET(gemm).From({"FullyConnected", "_npx_fully_connected"}, FullyConnected);
 
 }  // namespace x2ir

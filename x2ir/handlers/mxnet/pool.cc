@@ -103,8 +103,8 @@ absl::StatusOr<Value*> Correlation(SymbolArgs& a) {
 
 }  // namespace
 
-X2IR_MXNET(average_pool).From("_contrib_AdaptiveAvgPooling2D", AdaptiveAveragePool);
+X2IR_MXNET(average_pool)
+    .From({{"_contrib_AdaptiveAvgPooling2D", AdaptiveAveragePool}, {"Correlation", Correlation}});
 X2IR_MXNET(max_pool).From({"Pooling", "_npx_pooling"}, Pooling).From("Pooling_v1", OldPooling);
-X2IR_MXNET(average_pool).From("Correlation", Correlation);
 
 }  // namespace x2ir

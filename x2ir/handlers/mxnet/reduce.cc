@@ -158,7 +158,8 @@ X2IR_MXNET(reduce_mean)
     .From("mean", ReduceWith<MeanOver>)
     .From({"_npi_mean", "_np_mean"}, NpReduce<NpReduction::kMean>)
     .From({"_npi_std"}, NpReduce<NpReduction::kStd>)
-    .From({"_npi_var"}, NpReduce<NpReduction::kVar>);
+    .From({"_npi_var"}, NpReduce<NpReduction::kVar>)
+    .From("moments", Moments);
 X2IR_MXNET(reduce_min)
     .From({"min", "min_axis"}, ReduceWith<MinOver>)
     .From({"_np_min", "_npi_min", "_np_amin"}, NpReduce<NpReduction::kMin>)
@@ -170,6 +171,5 @@ X2IR_MXNET(reduce_sum)
     .From({"sum", "sum_axis"}, ReduceWith<SumOver>)
     .From({{"nansum", ReduceWith<NanSumOver>}, {"_square_sum", ReduceWith<SquareSumOver>}})
     .From({"_np_sum", "_npi_sum"}, NpReduce<NpReduction::kSum>);
-X2IR_MXNET(reduce_mean).From("moments", Moments);
 
 }  // namespace x2ir

@@ -737,7 +737,9 @@ X2IR_MXNET(depth_to_space).From("depth_to_space", DepthToSpace);
 X2IR_MXNET(expand)
     .From({"broadcast_to", "_npi_broadcast_to", "_np_broadcast_to"}, BroadcastTo)
     .From({"broadcast_axis", "broadcast_axes"}, BroadcastAxis)
-    .From({"broadcast_like", "_npx_broadcast_like"}, BroadcastLike);
+    .From({"broadcast_like", "_npx_broadcast_like"}, BroadcastLike)
+    .From("zeros_like", Unary(ZerosLike))
+    .From("ones_like", Unary(OnesLike));
 X2IR_MXNET(flatten).From({"Flatten", "flatten", "_npx_batch_flatten"}, FlattenAll);
 X2IR_MXNET(pad).From({"Pad", "pad", "_npi_pad"}, PadAll);
 X2IR_MXNET(reshape)
@@ -753,11 +755,13 @@ X2IR_MXNET(slice)
     .From({"slice_like", "_npx_slice_like"}, SliceLike("axes"))
     .From("Crop", Crop)
     .From({"reverse", "flip"}, Reverse)
-    .From("_npi_flip", NpFlip);
-X2IR_MXNET(slice)
+    .From("_npi_flip", NpFlip)
     .From({"_slice_assign", "_crop_assign", "_npi_slice_assign"}, SliceAssignTensor)
     .From({"_slice_assign_scalar", "_crop_assign_scalar", "_npi_slice_assign_scalar"},
-          SliceAssignNumber);
+          SliceAssignNumber)
+    .From({"_np_roll", "_npi_roll"}, Roll)
+    .From({"im2col", "_npx_im2col"}, ImageToColumns)
+    .From({"_image_crop", "_npx__image_crop"}, ImageCrop);
 X2IR_MXNET(space_to_depth).From("space_to_depth", SpaceToDepth);
 X2IR_MXNET(split)
     .From({"SliceChannel", "split"}, SliceChannel)
@@ -774,9 +778,9 @@ X2IR_MXNET(transpose)
     .From({"transpose", "_np_transpose", "_npi_transpose"}, MxTranspose)
     .From({"SwapAxis", "swapaxes", "_npi_swapaxes"}, SwapAxes)
     .From({"_np_moveaxis", "_npi_moveaxis"}, MoveAxes)
-    .From("_npi_rollaxis", RollAxis);
+    .From("_npi_rollaxis", RollAxis)
+    .From({"_image_to_tensor", "_npx__image_to_tensor"}, ImageToTensor);
 X2IR_MXNET(unsqueeze).From({"expand_dims", "_npi_expand_dims"}, ExpandDims);
-X2IR_MXNET(expand).From("zeros_like", Unary(ZerosLike)).From("ones_like", Unary(OnesLike));
 X2IR_MXNET(constant_of_shape)
     .From({"_zeros", "_npi_zeros", "_zeros_without_dtype"}, MakeZeros)
     .From({"_ones", "_npi_ones"}, MakeOnes)
@@ -794,10 +798,6 @@ X2IR_MXNET(range)
 X2IR_MXNET(trilu)
     .From({{"_npi_tril", Triangle<false>}, {"_npi_triu", Triangle<true>}})
     .From({"diag", "_np_diag", "_npi_diag", "_np_diagonal", "_npi_diagonal"}, Diag);
-X2IR_MXNET(slice).From({"_np_roll", "_npi_roll"}, Roll);
 X2IR_MXNET(col2im).From({"col2im", "_npx_col2im"}, ColumnsToImage);
-X2IR_MXNET(slice).From({"im2col", "_npx_im2col"}, ImageToColumns);
-X2IR_MXNET(transpose).From({"_image_to_tensor", "_npx__image_to_tensor"}, ImageToTensor);
-X2IR_MXNET(slice).From({"_image_crop", "_npx__image_crop"}, ImageCrop);
 
 }  // namespace x2ir

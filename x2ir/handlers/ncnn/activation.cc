@@ -68,7 +68,7 @@ X2IR_NCNN(hard_swish).From("HardSwish", HardSwish);
 X2IR_NCNN(gelu).From("GELU", Gelu);
 X2IR_NCNN(celu).From("CELU", Celu);
 X2IR_NCNN(softplus).From({{"BNLL", Plain("softplus")}, {"Softplus", Plain("softplus")}});
-X2IR_NCNN(sigmoid).From("Sigmoid", Plain("sigmoid"));
+X2IR_NCNN(sigmoid).From({{"Sigmoid", Plain("sigmoid")}, {"GLU", Glu}});
 X2IR_NCNN(mish).From("Mish", Plain("mish"));
 X2IR_NCNN(elu).From("ELU", [](NcnnArgs& a) {
   return a.Op("elu", {a.in(0)}, {{"alpha", static_cast<float>(a.Float(0, 0.1))}});
@@ -80,6 +80,5 @@ X2IR_NCNN(selu).From("SELU", [](NcnnArgs& a) {
 });
 X2IR_NCNN(swish).From("Swish", [](NcnnArgs& a) { return a.in(0) * a.Op("sigmoid", {a.in(0)}); });
 X2IR_NCNN(softmax).From("Softmax", SoftmaxLayer);
-X2IR_NCNN(sigmoid).From("GLU", Glu);
 
 }  // namespace x2ir

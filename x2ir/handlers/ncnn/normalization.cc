@@ -118,9 +118,8 @@ absl::StatusOr<Value*> OverLast(NcnnArgs& a, bool centred) {
 
 X2IR_NCNN(batch_normalization).From("BatchNorm", BatchNorm);
 X2IR_NCNN(lrn).From("LRN", Lrn);
-X2IR_NCNN(instance_normalization).From("MVN", Mvn);
+X2IR_NCNN(instance_normalization).From({{"MVN", Mvn}, {"InstanceNorm", InstanceNorm}});
 X2IR_NCNN(lp_normalization).From("Normalize", Normalize);
-X2IR_NCNN(instance_normalization).From("InstanceNorm", InstanceNorm);
 X2IR_NCNN(group_normalization).From("GroupNorm", GroupNorm);
 X2IR_NCNN(layer_normalization)
     .From("LayerNorm", [](NcnnArgs& a) { return OverLast(a, true); })

@@ -398,7 +398,7 @@ absl::StatusOr<Value*> FlipLayer(NcnnArgs& a) {
 
 }  // namespace
 
-X2IR_NCNN(concat).From("Concat", ConcatLayer);
+X2IR_NCNN(concat).From({{"Concat", ConcatLayer}, {"CopyTo", CopyTo}});
 X2IR_NCNN(split).From("Slice", SliceLayer);
 X2IR_NCNN(reshape).From({{"Reshape", ReshapeLayer},
                          {"Flatten", FlattenLayer},
@@ -406,15 +406,11 @@ X2IR_NCNN(reshape).From({{"Reshape", ReshapeLayer},
 X2IR_NCNN(squeeze).From("Squeeze", Squeezed);
 X2IR_NCNN(unsqueeze).From("ExpandDims", ExpandDims);
 X2IR_NCNN(transpose).From({{"Permute", PermuteLayer}, {"ShuffleChannel", Shuffle}});
-X2IR_NCNN(slice).From("Crop", Cropped);
-X2IR_NCNN(pad).From("Padding", Padded);
+X2IR_NCNN(slice).From({{"Crop", Cropped}, {"Flip", FlipLayer}});
+X2IR_NCNN(pad).From({{"Padding", Padded}, {"Diag", Diag}});
 X2IR_NCNN(tile).From("Tile", TileLayer);
 X2IR_NCNN(depth_to_space).From("PixelShuffle", PixelShuffle);
 X2IR_NCNN(space_to_depth).From("Reorg", ReorgLayer);
-X2IR_NCNN(col2im).From("Unfold", Unfold);
-X2IR_NCNN(col2im).From("Fold", Fold);
-X2IR_NCNN(concat).From("CopyTo", CopyTo);
-X2IR_NCNN(pad).From("Diag", Diag);
-X2IR_NCNN(slice).From("Flip", FlipLayer);
+X2IR_NCNN(col2im).From({{"Unfold", Unfold}, {"Fold", Fold}});
 
 }  // namespace x2ir

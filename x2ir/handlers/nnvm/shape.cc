@@ -237,26 +237,18 @@ Value* LayoutTransform(SymbolArgs& a) {
 }  // namespace
 
 X2IR_NNVM(reshape)
-    .From({{"reshape", ReshapeRow}, {"reshape_like", ReshapeLikeRow}})
-    .To("reshape", ToReshape);
-X2IR_NNVM(flatten).From("flatten", FlattenRow).To("flatten", ToFlatten);
-X2IR_NNVM(transpose).Is("transpose", TextAttr("perm", "axes", AttrKind::kInts));
+    .To("reshape", ToReshape)
+    .From({{"reshape", ReshapeRow}, {"reshape_like", ReshapeLikeRow}});
+X2IR_NNVM(flatten).To("flatten", ToFlatten).From("flatten", FlattenRow);
+X2IR_NNVM(transpose)
+    .Is("transpose", TextAttr("perm", "axes", AttrKind::kInts))
+    .From({{"__layout_transform__", LayoutTransform}, {"layout_transform", LayoutTransform}});
 X2IR_NNVM(concat).Is("concatenate", TextAttr("axis", "axis", AttrKind::kInt, Attribute(1)));
-X2IR_NNVM(unsqueeze).From("expand_dims", ExpandDimsRow).To("expand_dims", ToExpandDims);
-X2IR_NNVM(squeeze).From("squeeze", SqueezeRow).To("squeeze", ToSqueeze);
-X2IR_NNVM(expand).From("broadcast_to", BroadcastToRow).To("broadcast_to", ToBroadcast);
-X2IR_NNVM(split).From("split", SplitRow).To("split", ToSplit);
-X2IR_NNVM(slice)
-    .From({{"strided_slice", StridedSliceRow},
-           {"slice_like", SliceLike("axis")},
-           {"flip", FlipRow}})
-    .To("strided_slice", ToStridedSlice);
-X2IR_NNVM(pad).From("pad", PadRow).To("pad", ToPad);
-X2IR_NNVM(constant_of_shape)
-    .From("full", [](SymbolArgs& a) { return FullRow(a, a.Number("fill_value", 0)); })
-    .From("zeros", [](SymbolArgs& a) { return FullRow(a, 0); })
-    .From("ones", [](SymbolArgs& a) { return FullRow(a, 1); });
+X2IR_NNVM(unsqueeze).To("expand_dims", ToExpandDims).From("expand_dims", ExpandDimsRow);
+X2IR_NNVM(squeeze).To("squeeze", ToSqueeze).From("squeeze", SqueezeRow);
 X2IR_NNVM(expand)
+    .To("broadcast_to", ToBroadcast)
+    .From("broadcast_to", BroadcastToRow)
     .From("zeros_like",
           [](SymbolArgs& a) -> Value* { return Expand(a.in(0).Number(0), ShapeOf(a.in(0))); })
     .From("ones_like",
@@ -264,7 +256,16 @@ X2IR_NNVM(expand)
     .From("full_like", [](SymbolArgs& a) -> Value* {
       return Expand(a.in(0).Number(a.Number("fill_value", 0)), ShapeOf(a.in(0)));
     });
-X2IR_NNVM(transpose).From({{"__layout_transform__", LayoutTransform},
-                           {"layout_transform", LayoutTransform}});
+X2IR_NNVM(split).To("split", ToSplit).From("split", SplitRow);
+X2IR_NNVM(slice)
+    .To("strided_slice", ToStridedSlice)
+    .From({{"strided_slice", StridedSliceRow},
+           {"slice_like", SliceLike("axis")},
+           {"flip", FlipRow}});
+X2IR_NNVM(pad).To("pad", ToPad).From("pad", PadRow);
+X2IR_NNVM(constant_of_shape)
+    .From("full", [](SymbolArgs& a) { return FullRow(a, a.Number("fill_value", 0)); })
+    .From("zeros", [](SymbolArgs& a) { return FullRow(a, 0); })
+    .From("ones", [](SymbolArgs& a) { return FullRow(a, 1); });
 
 }  // namespace x2ir

@@ -212,7 +212,11 @@ X2IR_ONEFLOW(add)
     .From("scalar_add_by_tensor")
     .From("host_scalar_add_by_tensor")
     .From({{"lerp", FromLerp}, {"scalar_lerp", ScalarLerp}, {"fused_weighted_sum", WeightedSum}});
-X2IR_ONEFLOW(sum).From("add_n", FromAddN).To("add_n", ToSum);
+X2IR_ONEFLOW(sum)
+    .To("add_n", ToSum)
+    .From({{"add_n", FromAddN},
+           {"searchsorted", SearchSorted},
+           {"searchsorted_scalar", SearchSortedScalar}});
 X2IR_ONEFLOW(sub).Is("broadcast_sub").From("scalar_sub_by_tensor");
 X2IR_ONEFLOW(mul)
     .Is("broadcast_mul")
@@ -244,13 +248,13 @@ X2IR_ONEFLOW(mod)
            {"scalar_fmod", WithScalar<TruncatedMod>},
            {"broadcast_floor_mod", Of<FloorMod>}});
 X2IR_ONEFLOW(max)
+    .To("broadcast_maximum", ToExtreme<true>)
     .From("broadcast_maximum")
-    .From("elementwise_maximum")
-    .To("broadcast_maximum", ToExtreme<true>);
+    .From("elementwise_maximum");
 X2IR_ONEFLOW(min)
+    .To("broadcast_minimum", ToExtreme<false>)
     .From("broadcast_minimum")
-    .From("elementwise_minimum")
-    .To("broadcast_minimum", ToExtreme<false>);
+    .From("elementwise_minimum");
 X2IR_ONEFLOW(atan).From("atan2", FromAtan2);
 X2IR_ONEFLOW(equal)
     .Is("broadcast_equal")
@@ -294,7 +298,5 @@ X2IR_ONEFLOW(where).To("where").From({{"where", FromWhere},
                                       {"where_scalar_y", WhereScalarY},
                                       {"where_scalar_xy", WhereScalars},
                                       {"masked_fill", MaskedFill}});
-X2IR_ONEFLOW(sum).From({{"searchsorted", SearchSorted},
-                        {"searchsorted_scalar", SearchSortedScalar}});
 
 }  // namespace x2ir

@@ -246,7 +246,10 @@ Value* FromAsStrided(OneflowArgs& a) {
 
 X2IR_ONEFLOW(gather)
     .To("gather", ToGather)
-    .From({{"gather", FromGather}, {"repeat_interleave", RepeatInterleave}});
+    .From({{"gather", FromGather},
+           {"repeat_interleave", RepeatInterleave},
+           {"as_strided", FromAsStrided},
+           {"diag", FromDiag}});
 X2IR_ONEFLOW(gather_nd)
     .To("gather_nd", ToGatherNd)
     .From({{"gather_nd", FromGatherNd}, {"batch_gather", BatchGather}});
@@ -260,7 +263,8 @@ X2IR_ONEFLOW(scatter_elements)
            {"dim_scatter_add_scalar", DimScatterScalar<kAdd>},
            {"dim_scatter_mul_scalar", DimScatterScalar<kMultiply>},
            {"dim_scatter_add_like", DimScatterAddLike},
-           {"index_add", IndexAdd}});
+           {"index_add", IndexAdd},
+           {"slice_update", SliceUpdate}});
 X2IR_ONEFLOW(scatter_nd)
     .To("tensor_scatter_nd_update", ToScatterNd)
     .From({{"tensor_scatter_nd_update", TensorScatterNdUpdate},
@@ -272,7 +276,5 @@ X2IR_ONEFLOW(scatter_nd)
 X2IR_ONEFLOW(top_k).From({{"median", FromMedian},
                           {"median_with_indices", MedianWithIndices},
                           {"mode", FromMode}});
-X2IR_ONEFLOW(scatter_elements).From("slice_update", SliceUpdate);
-X2IR_ONEFLOW(gather).From({{"as_strided", FromAsStrided}, {"diag", FromDiag}});
 
 }  // namespace x2ir

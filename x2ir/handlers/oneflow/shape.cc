@@ -658,7 +658,8 @@ X2IR_ONEFLOW(expand)
            {"zero_like", ZeroLike},
            {"ones_like", OnesLike},
            {"fill_", FromFill},
-           {"fill_tensor_", FillTensor}});
+           {"fill_tensor_", FillTensor},
+           {"random_mask_like", RandomMaskLike}});
 X2IR_ONEFLOW(tile).To("expand", ToTile);
 X2IR_ONEFLOW(concat)
     .To("cat", ToCat)
@@ -672,7 +673,8 @@ X2IR_ONEFLOW(slice)
            {"flip", FromFlip},
            {"roll", FromRoll},
            {"diagonal", FromDiagonal},
-           {"unfold_tensor", FromUnfoldTensor}});
+           {"unfold_tensor", FromUnfoldTensor},
+           {"unfold", FromUnfold}});
 X2IR_ONEFLOW(trilu).To("triu", ToTrilu).From({{"triu", Triu}, {"tril", Tril}});
 X2IR_ONEFLOW(constant_of_shape).To("constant", ToConstantOfShape);
 X2IR_ONEFLOW(range).To("arange", ToArange).From({{"arange", FromArange}, {"range", FromOldRange}});
@@ -682,9 +684,7 @@ X2IR_ONEFLOW(space_to_depth).To("transpose", ToSpaceToDepth);
 X2IR_ONEFLOW(depth_to_space).To("transpose", ToDepthToSpace);
 X2IR_ONEFLOW(shape).To("constant", ToKnownShape);
 X2IR_ONEFLOW(size).To("constant", ToKnownSize);
-X2IR_ONEFLOW(expand).From("random_mask_like", RandomMaskLike);
 X2IR_ONEFLOW(col2im).To("fold", ToFold).From("fold", FromFold);
-X2IR_ONEFLOW(slice).From("unfold", FromUnfold);
 X2IR_ONEFLOW(pad)
     .To("pad", ToPad)
     .From({{"pad", FromPad},

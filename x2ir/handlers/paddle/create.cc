@@ -374,12 +374,13 @@ X2IR_PADDLE(trilu)
     .From("tril_triu", TrilTriu)
     .From("tril", [](PaddleArgs& a) { return Triangle(a, true); })
     .From("triu", [](PaddleArgs& a) { return Triangle(a, false); });
-X2IR_PADDLE(where).From("diag_v2", Diag).From("diag_embed", DiagEmbed);
-X2IR_PADDLE(gather).From("diagonal", Diagonal).From("trace", Trace);
 X2IR_PADDLE(where)
+    .From("diag_v2", Diag)
+    .From("diag_embed", DiagEmbed)
     .From("fill_diagonal", FillDiagonal)
     .From("fill_diagonal_tensor", FillDiagonalTensor)
     .From("diag", DiagOfVector);
+X2IR_PADDLE(gather).From("diagonal", Diagonal).From("trace", Trace);
 X2IR_PADDLE(random_normal).From("gaussian_random", Gaussian);
 X2IR_PADDLE(random_uniform).From("uniform_random", Uniform).From("randint", RandInt);
 X2IR_PADDLE(bernoulli).From("bernoulli", Bernoulli);

@@ -422,18 +422,19 @@ X2IR_PADDLE(softmax)
     .From("self_dp_attention", SelfAttention)
     .From("fused_softmax_mask", SoftmaxMask)
     .From("fused_softmax_mask_upper_triangle", SoftmaxUpperTriangle);
-X2IR_PADDLE(mul).From("fused_rotary_position_embedding", RotaryPositions);
+X2IR_PADDLE(mul)
+    .From("fused_rotary_position_embedding", RotaryPositions)
+    .From("fused_elementwise_mul", Elementwise("mul"))
+    .From("swiglu", SwiGlu);
 X2IR_PADDLE(add)
     .From("fused_elementwise_add", Elementwise("add"))
-    .From("fused_dropout_add", DropoutAdd);
+    .From("fused_dropout_add", DropoutAdd)
+    .From({"fused_elemwise_activation", "fused_elemwise_add_activation"}, ElementwiseActivation);
 X2IR_PADDLE(sub)
     .From("fused_elementwise_sub", Elementwise("sub"))
     .From("fusion_squared_mat_sub", SquaredMatSub);
-X2IR_PADDLE(mul).From("fused_elementwise_mul", Elementwise("mul")).From("swiglu", SwiGlu);
 X2IR_PADDLE(gelu).From("fused_bias_act", BiasActivation);
 X2IR_PADDLE(div).From("fused_elementwise_div", Elementwise("div"));
-X2IR_PADDLE(add).From({"fused_elemwise_activation", "fused_elemwise_add_activation"},
-                      ElementwiseActivation);
 X2IR_PADDLE(concat).From("fusion_transpose_flatten_concat", TransposeFlattenConcat);
 X2IR_PADDLE(batch_normalization).From("fused_batch_norm_act", BatchNormAct);
 X2IR_PADDLE(rms_normalization).From("rms_norm", RmsNorm);

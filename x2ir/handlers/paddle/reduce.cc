@@ -152,14 +152,17 @@ Expr Dot(PaddleArgs& a) {
 X2IR_PADDLE(reduce_sum)
     .From("reduce_sum", Total("reduce_sum"))
     .From("squared_l2_norm", SquaredNorm)
-    .From("l1_norm", AbsoluteNorm);
+    .From("l1_norm", AbsoluteNorm)
+    .From("dot", Dot);
 X2IR_PADDLE(reduce_prod).From("reduce_prod", Total("reduce_prod"));
 X2IR_PADDLE(reduce_mean).From("reduce_mean", Reduction("reduce_mean")).From("mean", MeanOfAll);
-X2IR_PADDLE(reduce_max).From({"reduce_max", "reduce_amax"}, Reduction("reduce_max"));
-X2IR_PADDLE(reduce_min).From({"reduce_min", "reduce_amin"}, Reduction("reduce_min"));
+X2IR_PADDLE(reduce_max)
+    .From({"reduce_max", "reduce_amax"}, Reduction("reduce_max"))
+    .From("reduce_any", Truth(true));
+X2IR_PADDLE(reduce_min)
+    .From({"reduce_min", "reduce_amin"}, Reduction("reduce_min"))
+    .From("reduce_all", Truth(false));
 X2IR_PADDLE(reduce_log_sum_exp).From("logsumexp", Reduction("reduce_log_sum_exp"));
-X2IR_PADDLE(reduce_max).From("reduce_any", Truth(true));
-X2IR_PADDLE(reduce_min).From("reduce_all", Truth(false));
 X2IR_PADDLE(reduce_l2)
     .From("p_norm", PNorm)
     .From("frobenius_norm", FrobeniusNorm)
@@ -173,6 +176,5 @@ X2IR_PADDLE(cum_sum)
     .From("logcumsumexp", LogCumSumExp);
 X2IR_PADDLE(cum_prod).From("cumprod",
                            [](PaddleArgs& a) { return Cumulated(a, "cum_prod", "dim"); });
-X2IR_PADDLE(reduce_sum).From("dot", Dot);
 
 }  // namespace x2ir

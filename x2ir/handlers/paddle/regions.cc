@@ -204,9 +204,8 @@ PaddleResults Proposals(PaddleArgs& a) {
 
 }  // namespace
 
-X2IR_PADDLE(roi_align).From("roi_align", RoiAlign);
+X2IR_PADDLE(roi_align).From("roi_align", RoiAlign).From("psroi_pool", PsRoiPool);
 X2IR_PADDLE(max_roi_pool).From("roi_pool", RoiPool);
-X2IR_PADDLE(roi_align).From("psroi_pool", PsRoiPool);
 X2IR_PADDLE(compress).From("distribute_fpn_proposals", DistributeProposals);
 X2IR_PADDLE(top_k).From("collect_fpn_proposals", CollectProposals);
 X2IR_PADDLE(non_max_suppression).From("generate_proposals_v2", Proposals);

@@ -265,8 +265,11 @@ PaddleResults LstmUnit(PaddleArgs& a) {
 
 }  // namespace
 
-X2IR_PADDLE(lstm).From("rnn", Recurrent);
+X2IR_PADDLE(lstm)
+    .From("rnn", Recurrent)
+    .From("lstm", Lstm)
+    .From("fusion_lstm", FusionLstm)
+    .From("lstm_unit", LstmUnit);
 X2IR_PADDLE(gru).From("gru", Gru).From("fusion_gru", FusionGru).From("gru_unit", GruUnit);
-X2IR_PADDLE(lstm).From("lstm", Lstm).From("fusion_lstm", FusionLstm).From("lstm_unit", LstmUnit);
 
 }  // namespace x2ir

@@ -552,11 +552,15 @@ X2IR_PADDLE(reshape)
 X2IR_PADDLE(flatten).From({"flatten", "flatten2"}, FlattenToMatrix);
 X2IR_PADDLE(squeeze).From({"squeeze2", "squeeze"}, SqueezeLike);
 X2IR_PADDLE(unsqueeze).From({"unsqueeze2", "unsqueeze"}, UnsqueezeLike);
-X2IR_PADDLE(transpose).From({"transpose2", "transpose"}, TransposeLike);
+X2IR_PADDLE(transpose)
+    .From({"transpose2", "transpose"}, TransposeLike)
+    .From({"shuffle_channel", "channel_shuffle"}, ChannelShuffle);
 X2IR_PADDLE(concat)
     .From("concat", ConcatLike)
     .From("stack", StackLike)
-    .From("temporal_shift", TemporalShift);
+    .From("temporal_shift", TemporalShift)
+    .From("roll", RollLike)
+    .From("partial_concat", PartialConcat);
 X2IR_PADDLE(split).From("split", SplitLike).From({"unstack", "unbind"}, Unstacked);
 X2IR_PADDLE(slice)
     .From("slice", SliceLike)
@@ -569,12 +573,10 @@ X2IR_PADDLE(expand)
     .From("broadcast_tensors", BroadcastTensors)
     .From("meshgrid", Meshgrid);
 X2IR_PADDLE(tile).From("tile", Tile).From("expand", ExpandTimes).From("expand_as", ExpandAsTarget);
-X2IR_PADDLE(concat).From("roll", RollLike);
 X2IR_PADDLE(depth_to_space).From("pixel_shuffle", PixelShuffle);
 X2IR_PADDLE(space_to_depth)
     .From("pixel_unshuffle", PixelUnshuffle)
     .From("space_to_depth", SpaceToDepth);
-X2IR_PADDLE(transpose).From({"shuffle_channel", "channel_shuffle"}, ChannelShuffle);
 X2IR_PADDLE(one_hot)
     .From("one_hot_v2", [](PaddleArgs& a) { return OneHot(a, false); })
     .From("one_hot", [](PaddleArgs& a) { return OneHot(a, true); });
@@ -584,7 +586,6 @@ X2IR_PADDLE(pad)
     .From("pad", PadAll)
     .From("pad_constant_like", PadLike);
 X2IR_PADDLE(col2im).From("fold", Fold);
-X2IR_PADDLE(concat).From("partial_concat", PartialConcat);
 X2IR_PADDLE(sum).From("partial_sum", PartialSum);
 
 }  // namespace x2ir

@@ -256,21 +256,29 @@ Value* ToTfShift(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(add).From({{"Add", Add}, {"AddV2", Add}});
+X2IR_TF(add).To("AddV2").From(
+    {{"Add", Add}, {"AddV2", Add}, {"BiasAdd", BiasAdd}, {"BiasAddV1", BiasAdd}});
 X2IR_TF(sum).From({{"AddN", AddN}, {"AccumulateNV2", AddN}});
 X2IR_TF(sub).Is("Sub").From("SquaredDifference", SquaredDifference);
-X2IR_TF(mul).Is("Mul").From({{"MulNoNan", MulNoNan}, {"Xlogy", Xlogy}, {"Xlog1py", Xlog1py}});
+X2IR_TF(mul).Is("Mul").From(
+    {{"MulNoNan", MulNoNan}, {"Xlogy", Xlogy}, {"Xlog1py", Xlog1py}, {"Cross", Cross}});
 X2IR_TF(div)
+    .To("RealDiv", ToTfDiv)
     .From("RealDiv")
     .From("Div")
     .From("TruncateDiv")
     .From({{"FloorDiv", FloorDivide}, {"DivNoNan", DivNoNan}, {"Xdivy", Xdivy}});
-X2IR_TF(mod).From({{"FloorMod", FloorMod}, {"Mod", TruncateMod}, {"TruncateMod", TruncateMod}});
-X2IR_TF(pow).From("Pow");
-X2IR_TF(max).From("Maximum").From("ClipByValue", ClipByValue);
-X2IR_TF(min).From("Minimum");
+X2IR_TF(mod)
+    .To("FloorMod", ToTfMod)
+    .From({{"FloorMod", FloorMod}, {"Mod", TruncateMod}, {"TruncateMod", TruncateMod}});
+X2IR_TF(pow).To("Pow", ToTfPow).From("Pow");
+X2IR_TF(max)
+    .To("Maximum", ToTfFold("max", "Maximum"))
+    .From("Maximum")
+    .From("ClipByValue", ClipByValue);
+X2IR_TF(min).To("Minimum", ToTfFold("min", "Minimum")).From("Minimum");
 X2IR_TF(atan).From("Atan2", Atan2);
-X2IR_TF(equal).From({{"Equal", Equal}, {"NotEqual", NotEqual}});
+X2IR_TF(equal).To("Equal").From({{"Equal", Equal}, {"NotEqual", NotEqual}});
 X2IR_TF(less).Is("Less").From("ApproximateEqual", ApproximateEqual);
 X2IR_TF(less_or_equal).Is("LessEqual");
 X2IR_TF(greater).Is("Greater");
@@ -280,23 +288,14 @@ X2IR_TF(or).Is("LogicalOr");
 X2IR_TF(bitwise_and).Is("BitwiseAnd");
 X2IR_TF(bitwise_or).Is("BitwiseOr");
 X2IR_TF(bitwise_xor).Is("BitwiseXor");
-X2IR_TF(bit_shift).From({{"LeftShift", LeftShift}, {"RightShift", RightShift}});
-X2IR_TF(where).From({{"SelectV2", SelectV2}, {"Select", FromSelect}});
-X2IR_TF(add).From({{"BiasAdd", BiasAdd}, {"BiasAddV1", BiasAdd}});
-X2IR_TF(mul).From("Cross", Cross);
-X2IR_TF(where).From("BroadcastArgs", BroadcastArgs);
-X2IR_TF(cast).From("StringToNumber", StringToNumber);
-X2IR_TF(cast).To("Cast", ToTfCast);
+X2IR_TF(bit_shift)
+    .To("LeftShift", ToTfShift)
+    .From({{"LeftShift", LeftShift}, {"RightShift", RightShift}});
+X2IR_TF(where)
+    .To("SelectV2")
+    .From({{"SelectV2", SelectV2}, {"Select", FromSelect}, {"BroadcastArgs", BroadcastArgs}});
+X2IR_TF(cast).To("Cast", ToTfCast).From("StringToNumber", StringToNumber);
 X2IR_TF(bit_cast).To("Bitcast", ToTfBitcast);
-X2IR_TF(add).To("AddV2");
-X2IR_TF(div).To("RealDiv", ToTfDiv);
-X2IR_TF(mod).To("FloorMod", ToTfMod);
-X2IR_TF(pow).To("Pow", ToTfPow);
-X2IR_TF(max).To("Maximum", ToTfFold("max", "Maximum"));
-X2IR_TF(min).To("Minimum", ToTfFold("min", "Minimum"));
-X2IR_TF(bit_shift).To("LeftShift", ToTfShift);
-X2IR_TF(equal).To("Equal");
 X2IR_TF(xor).To("NotEqual");
-X2IR_TF(where).To("SelectV2");
 
 }  // namespace x2ir

@@ -266,23 +266,23 @@ Value* ToTfRange(TfWriter& w) { return w.Tf("Range", {w.in(0), w.in(1), w.in(2)}
 
 }  // namespace
 
-X2IR_TF(concat).From({{"ConcatV2", ConcatV2},
-                      {"Concat", FromConcat},
-                      {"Pack", Pack},
-                      {"ParallelConcat", ParallelConcat}});
-X2IR_TF(split).From({{"Split", Split}, {"SplitV", SplitV}, {"Unpack", Unpack}});
-X2IR_TF(range).From("LinSpace", LinSpace);
-X2IR_TF(expand).From("Empty", Empty);
-X2IR_TF(one_hot).From("OneHot", OneHot);
-X2IR_TF(expand).From({{"ZerosLike", ZerosLike}, {"OnesLike", OnesLike}});
-X2IR_TF(one_hot).To("OneHot", ToTfOneHot);
+X2IR_TF(concat)
+    .To("ConcatV2", ToTfConcat)
+    .From({{"ConcatV2", ConcatV2},
+           {"Concat", FromConcat},
+           {"Pack", Pack},
+           {"ParallelConcat", ParallelConcat}});
+X2IR_TF(split)
+    .To("SplitV", ToTfSplit)
+    .From({{"Split", Split}, {"SplitV", SplitV}, {"Unpack", Unpack}});
+X2IR_TF(range).To("Range", ToTfRange).From("LinSpace", LinSpace);
+X2IR_TF(expand)
+    .To("BroadcastTo", ToTfExpand)
+    .From({{"Empty", Empty}, {"ZerosLike", ZerosLike}, {"OnesLike", OnesLike}});
+X2IR_TF(one_hot).To("OneHot", ToTfOneHot).From("OneHot", OneHot);
 X2IR_TF(transpose).To("Transpose", ToTfTranspose);
-X2IR_TF(expand).To("BroadcastTo", ToTfExpand);
 X2IR_TF(tile).To("Tile", ToTfTile);
-X2IR_TF(concat).To("ConcatV2", ToTfConcat);
-X2IR_TF(split).To("SplitV", ToTfSplit);
 X2IR_TF(pad).To("PadV2", ToTfPad);
 X2IR_TF(constant_of_shape).To("Fill", ToTfFill);
-X2IR_TF(range).To("Range", ToTfRange);
 
 }  // namespace x2ir

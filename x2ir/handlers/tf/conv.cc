@@ -306,16 +306,16 @@ absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
 }  // namespace
 
 X2IR_TF(conv)
+    .To("Conv2D", ToTfConv)
     .From({{"_FusedConv2D", FusedConv<Conv>},
            {"_FusedDepthwiseConv2dNative", FusedConv<DepthwiseConv>}})
     .From({"Conv2D", "Conv3D"}, Conv)
     .From("DepthwiseConv2dNative", DepthwiseConv);
 X2IR_TF(conv_transpose)
+    .To("Conv2DBackpropInput", ToTfConvTranspose)
     .From("Conv2DBackpropInput", ConvTranspose<false>)
     .From({"Conv2DBackpropInputV2", "Conv3DBackpropInput"}, ConvTranspose<true>)
     .From({{"Conv3DBackpropInputV2", ConvTranspose<false>},
            {"DepthwiseConv2dNativeBackpropInput", DepthwiseTranspose}});
-X2IR_TF(conv).To("Conv2D", ToTfConv);
-X2IR_TF(conv_transpose).To("Conv2DBackpropInput", ToTfConvTranspose);
 
 }  // namespace x2ir

@@ -98,16 +98,16 @@ Value* ToTfEinsum(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(matmul).From({{"MatMul", FromMatMul},
-                      {"_FusedMatMul", FusedMatMul},
-                      {"SparseMatMul", SparseMatMul},
-                      {"BatchMatMul", BatchMatMul},
-                      {"BatchMatMulV2", BatchMatMul},
-                      {"BatchMatMulV3", BatchMatMul}});
-X2IR_TF(einsum).From("Einsum", Einsum);
+X2IR_TF(matmul)
+    .To("MatMul", ToTfMatMul)
+    .From({{"MatMul", FromMatMul},
+           {"_FusedMatMul", FusedMatMul},
+           {"SparseMatMul", SparseMatMul},
+           {"BatchMatMul", BatchMatMul},
+           {"BatchMatMulV2", BatchMatMul},
+           {"BatchMatMulV3", BatchMatMul}});
+X2IR_TF(einsum).To("Einsum", ToTfEinsum).From("Einsum", Einsum);
 X2IR_TF(det).To("MatrixDeterminant");
-X2IR_TF(matmul).To("MatMul", ToTfMatMul);
 X2IR_TF(gemm).To("MatMul", ToTfGemm);
-X2IR_TF(einsum).To("Einsum", ToTfEinsum);
 
 }  // namespace x2ir

@@ -140,14 +140,13 @@ absl::StatusOr<Value*> ToTfLrn(TfWriter& w) {
 }  // namespace
 
 X2IR_TF(batch_normalization)
+    .To("FusedBatchNormV3", ToTfBatchNorm)
     .From({{"_FusedBatchNormEx", FusedBatchNormEx},
            {"FusedBatchNorm", FusedBatchNorm},
            {"FusedBatchNormV2", FusedBatchNorm},
-           {"FusedBatchNormV3", FusedBatchNorm}});
-X2IR_TF(lrn).From("LRN", Lrn);
-X2IR_TF(batch_normalization).From("BatchNormWithGlobalNormalization", BatchNormGlobal);
-X2IR_TF(batch_normalization).To("FusedBatchNormV3", ToTfBatchNorm);
+           {"FusedBatchNormV3", FusedBatchNorm},
+           {"BatchNormWithGlobalNormalization", BatchNormGlobal}});
+X2IR_TF(lrn).To("LRN", ToTfLrn).From("LRN", Lrn);
 X2IR_TF(instance_normalization).To("Mean", ToTfInstanceNorm);
-X2IR_TF(lrn).To("LRN", ToTfLrn);
 
 }  // namespace x2ir

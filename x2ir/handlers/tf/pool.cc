@@ -94,11 +94,13 @@ auto ToTfGlobalPool(std::string_view reduction) {
 
 }  // namespace
 
-X2IR_TF(max_pool).From({{"MaxPoolV2", MaxPoolV2}, {"MaxPoolWithArgmax", MaxPoolWithArgmax}});
-X2IR_TF(max_pool).From({"MaxPool", "MaxPool3D"}, PoolBy<PoolKind::kMax>);
-X2IR_TF(average_pool).From({"AvgPool", "AvgPool3D"}, PoolBy<PoolKind::kAverage>);
-X2IR_TF(max_pool).To("MaxPool", [](TfWriter& w) { return ToTfPool(w, true); });
-X2IR_TF(average_pool).To("AvgPool", [](TfWriter& w) { return ToTfPool(w, false); });
+X2IR_TF(max_pool)
+    .To("MaxPool", [](TfWriter& w) { return ToTfPool(w, true); })
+    .From({{"MaxPoolV2", MaxPoolV2}, {"MaxPoolWithArgmax", MaxPoolWithArgmax}})
+    .From({"MaxPool", "MaxPool3D"}, PoolBy<PoolKind::kMax>);
+X2IR_TF(average_pool)
+    .To("AvgPool", [](TfWriter& w) { return ToTfPool(w, false); })
+    .From({"AvgPool", "AvgPool3D"}, PoolBy<PoolKind::kAverage>);
 X2IR_TF(global_average_pool).To("Mean", ToTfGlobalPool("reduce_mean"));
 X2IR_TF(global_max_pool).To("Max", ToTfGlobalPool("reduce_max"));
 

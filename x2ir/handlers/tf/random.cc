@@ -297,6 +297,7 @@ auto ToTfDrawn(std::string_view op, Symbol offset, Symbol scale) {
 }  // namespace
 
 X2IR_TF(random_uniform)
+    .To("RandomUniform", ToTfDrawn("RandomUniform", "low", "high"))
     .From({{"RandomUniform", RandomUniform<kStateful>},
            {"StatelessRandomUniform", RandomUniform<kStateless>},
            {"StatelessRandomUniformV2", RandomUniform<kStateless2>},
@@ -309,6 +310,7 @@ X2IR_TF(random_uniform)
            {"StatelessTruncatedNormal", TruncatedNormal<kStateless>},
            {"StatelessTruncatedNormalV2", TruncatedNormal<kStateless2>}});
 X2IR_TF(random_normal)
+    .To("RandomStandardNormal", ToTfDrawn("RandomStandardNormal", "mean", "scale"))
     .From({{"RandomStandardNormal", RandomNormal<kStateful>},
            {"StatelessRandomNormal", RandomNormal<kStateless>},
            {"StatelessRandomNormalV2", RandomNormal<kStateless2>}});
@@ -326,8 +328,5 @@ X2IR_TF(gather).From({{"RandomShuffle", RandomShuffle<kStateful>},
 X2IR_TF(identity).From({{"StatelessRandomGetKeyCounter", KeyAndCounter},
                         {"StatelessRandomGetKeyCounterAlg", KeyCounter},
                         {"StatelessRandomGetAlg", Generator}});
-X2IR_TF(random_uniform).To("RandomUniform", ToTfDrawn("RandomUniform", "low", "high"));
-X2IR_TF(random_normal)
-    .To("RandomStandardNormal", ToTfDrawn("RandomStandardNormal", "mean", "scale"));
 
 }  // namespace x2ir

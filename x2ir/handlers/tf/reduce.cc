@@ -137,32 +137,24 @@ auto ToTfRunning(std::string_view op) {
 
 }  // namespace
 
-X2IR_TF(reduce_sum).From("Sum", FromReduce<kSum>);
-X2IR_TF(reduce_mean).From("Mean", FromReduce<kMean>);
-X2IR_TF(reduce_max).From({{"Max", FromReduce<kMax>}, {"Any", ReduceBool<kMax>}});
-X2IR_TF(reduce_min).From({{"Min", FromReduce<kMin>}, {"All", ReduceBool<kMin>}});
-X2IR_TF(reduce_prod).From("Prod", FromReduce<kProd>);
-X2IR_TF(reduce_l2).From("EuclideanNorm", FromReduce<kL2>);
-X2IR_TF(reduce_sum_square).From("L2Loss", L2Loss);
-X2IR_TF(arg_max).From("ArgMax", Arg<kArgMax>);
-X2IR_TF(arg_min).From("ArgMin", Arg<kArgMin>);
-X2IR_TF(cum_sum).From("Cumsum", FromCumSum);
-X2IR_TF(cum_prod).From("Cumprod", CumProd);
-X2IR_TF(reduce_log_sum_exp).From("CumulativeLogsumexp", CumLogSumExp);
+X2IR_TF(reduce_sum).To("Sum", ToTfReduce("Sum")).From("Sum", FromReduce<kSum>);
+X2IR_TF(reduce_mean).To("Mean", ToTfReduce("Mean")).From("Mean", FromReduce<kMean>);
+X2IR_TF(reduce_max)
+    .To("Max", ToTfReduce("Max", "Any"))
+    .From({{"Max", FromReduce<kMax>}, {"Any", ReduceBool<kMax>}});
+X2IR_TF(reduce_min)
+    .To("Min", ToTfReduce("Min", "All"))
+    .From({{"Min", FromReduce<kMin>}, {"All", ReduceBool<kMin>}});
+X2IR_TF(reduce_prod).To("Prod", ToTfReduce("Prod")).From("Prod", FromReduce<kProd>);
+X2IR_TF(reduce_l2).To("Sum", L2BySum).From("EuclideanNorm", FromReduce<kL2>);
+X2IR_TF(reduce_sum_square).To("Sum", SumSquareBySum).From("L2Loss", L2Loss);
+X2IR_TF(arg_max).To("ArgMax", ToTfArg("ArgMax")).From("ArgMax", Arg<kArgMax>);
+X2IR_TF(arg_min).To("ArgMin", ToTfArg("ArgMin")).From("ArgMin", Arg<kArgMin>);
+X2IR_TF(cum_sum).To("Cumsum", ToTfRunning("Cumsum")).From("Cumsum", FromCumSum);
+X2IR_TF(cum_prod).To("Cumprod", ToTfRunning("Cumprod")).From("Cumprod", CumProd);
+X2IR_TF(reduce_log_sum_exp).To("Sum", LogSumExpBySum).From("CumulativeLogsumexp", CumLogSumExp);
 X2IR_TF(reverse_sequence).To("ReverseSequence", ToTfReverseSequence);
-X2IR_TF(reduce_sum).To("Sum", ToTfReduce("Sum"));
-X2IR_TF(reduce_mean).To("Mean", ToTfReduce("Mean"));
-X2IR_TF(reduce_max).To("Max", ToTfReduce("Max", "Any"));
-X2IR_TF(reduce_min).To("Min", ToTfReduce("Min", "All"));
-X2IR_TF(reduce_prod).To("Prod", ToTfReduce("Prod"));
 X2IR_TF(reduce_l1).To("Sum", L1BySum);
-X2IR_TF(reduce_l2).To("Sum", L2BySum);
 X2IR_TF(reduce_log_sum).To("Sum", LogSumBySum);
-X2IR_TF(reduce_sum_square).To("Sum", SumSquareBySum);
-X2IR_TF(reduce_log_sum_exp).To("Sum", LogSumExpBySum);
-X2IR_TF(arg_max).To("ArgMax", ToTfArg("ArgMax"));
-X2IR_TF(arg_min).To("ArgMin", ToTfArg("ArgMin"));
-X2IR_TF(cum_sum).To("Cumsum", ToTfRunning("Cumsum"));
-X2IR_TF(cum_prod).To("Cumprod", ToTfRunning("Cumprod"));
 
 }  // namespace x2ir

@@ -239,10 +239,11 @@ absl::StatusOr<Value*> ToTfResize(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(resize).From({{"ResizeNearestNeighbor", FromResize<ResizeMode::kNearest>},
-                      {"ResizeBilinear", FromResize<ResizeMode::kLinear>}});
+X2IR_TF(resize)
+    .To("ResizeBilinear", ToTfResize)
+    .From({{"ResizeNearestNeighbor", FromResize<ResizeMode::kNearest>},
+           {"ResizeBilinear", FromResize<ResizeMode::kLinear>}});
 X2IR_TF(gather).From({{"ResizeBicubic", FromResize<ResizeMode::kCubic>},
                       {"ResizeArea", FromResize<ResizeMode::kArea>}});
-X2IR_TF(resize).To("ResizeBilinear", ToTfResize);
 
 }  // namespace x2ir

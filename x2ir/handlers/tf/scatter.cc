@@ -276,6 +276,7 @@ absl::StatusOr<Value*> ToTfScatterElements(TfWriter& w) {
 }  // namespace
 
 X2IR_TF(scatter_nd)
+    .To("TensorScatterUpdate", ToTfScatterNd)
     .From({{"ScatterNd", FromNothing},
            {"TensorScatterUpdate", TensorScatter<How::kUpdate>},
            {"TensorScatterAdd", TensorScatter<How::kAdd>},
@@ -301,13 +302,12 @@ X2IR_TF(scatter_nd)
 X2IR_TF(identity).From({{"Assign", Assign}, {"VariableV2", Variable}, {"Variable", Variable}});
 X2IR_TF(add).From("AssignAdd", AssignAdd);
 X2IR_TF(sub).From("AssignSub", AssignSub);
-X2IR_TF(gather).From({{"Gather", FromGather},
-                      {"GatherV2", GatherV2},
-                      {"ResourceGather", ResourceGather}});
-X2IR_TF(gather_nd).From({{"GatherNd", GatherNd}, {"ResourceGatherNd", GatherNd}});
-X2IR_TF(gather).To("GatherV2", ToTfGather);
-X2IR_TF(gather_nd).To("GatherNd", ToTfGatherNd);
-X2IR_TF(scatter_nd).To("TensorScatterUpdate", ToTfScatterNd);
+X2IR_TF(gather)
+    .To("GatherV2", ToTfGather)
+    .From({{"Gather", FromGather}, {"GatherV2", GatherV2}, {"ResourceGather", ResourceGather}});
+X2IR_TF(gather_nd)
+    .To("GatherNd", ToTfGatherNd)
+    .From({{"GatherNd", GatherNd}, {"ResourceGatherNd", GatherNd}});
 X2IR_TF(scatter_elements).To("TensorScatterUpdate", ToTfScatterElements);
 
 }  // namespace x2ir

@@ -244,17 +244,18 @@ X2IR_TF(unique).From({{"Unique", Unique},
                       {"UniqueV2", UniqueV2},
                       {"UniqueWithCounts", Unique},
                       {"UniqueWithCountsV2", UniqueV2}});
-X2IR_TF(compress).From({{"ListDiff", ListDiff}, {"DynamicPartition", DynamicPartition}});
-X2IR_TF(non_zero).From("Where", NonZeroPlaces);
-X2IR_TF(top_k).From({{"TopK", TopK}, {"TopKV2", TopKV2}, {"NthElement", NthElement}});
+X2IR_TF(compress)
+    .To("GatherV2", ToTfCompress)
+    .From({{"ListDiff", ListDiff}, {"DynamicPartition", DynamicPartition}});
+X2IR_TF(non_zero).To("Where", ToTfNonZero).From("Where", NonZeroPlaces);
+X2IR_TF(top_k)
+    .To("TopKV2", ToTfTopK)
+    .From({{"TopK", TopK}, {"TopKV2", TopKV2}, {"NthElement", NthElement}});
 X2IR_TF(greater).From({{"InTopK", InTopK}, {"InTopKV2", InTopKV2}});
 X2IR_TF(less).From({{"LowerBound", SortedBound<false>},
                     {"UpperBound", SortedBound<true>},
                     {"Bucketize", Bucketize}});
 X2IR_TF(scatter_elements).From("InvertPermutation", InvertPermutation);
 X2IR_TF(gather).From({{"DynamicStitch", DynamicStitch}, {"ParallelDynamicStitch", DynamicStitch}});
-X2IR_TF(non_zero).To("Where", ToTfNonZero);
-X2IR_TF(compress).To("GatherV2", ToTfCompress);
-X2IR_TF(top_k).To("TopKV2", ToTfTopK);
 
 }  // namespace x2ir

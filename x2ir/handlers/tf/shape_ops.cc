@@ -235,25 +235,22 @@ Value* ToTfSize(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(shape).From({{"Shape", FromShapeOf},
-                     {"VariableShape", FromShapeOf},
-                     {"ShapeN", ShapeN},
-                     {"Rank", RankAsValue}});
-X2IR_TF(size).From("Size", SizeAsValue);
-X2IR_TF(reshape).From("Reshape", ReshapeOp);
+X2IR_TF(shape)
+    .To("Shape", ToTfShape)
+    .From({{"Shape", FromShapeOf},
+           {"VariableShape", FromShapeOf},
+           {"ShapeN", ShapeN},
+           {"Rank", RankAsValue},
+           {"BroadcastGradientArgs", BroadcastGradientArgs}});
+X2IR_TF(size).To("Size", ToTfSize).From("Size", SizeAsValue);
+X2IR_TF(reshape).To("Reshape", ToTfReshape).From("Reshape", ReshapeOp);
 X2IR_TF(expand).From({{"Fill", Fill}, {"BroadcastTo", BroadcastToOp}});
 X2IR_TF(range).From("Range", Range);
-X2IR_TF(unsqueeze).From("ExpandDims", ExpandDims);
-X2IR_TF(squeeze).From("Squeeze", SqueezeOp);
+X2IR_TF(unsqueeze).To("ExpandDims", ToTfUnsqueeze).From("ExpandDims", ExpandDims);
+X2IR_TF(squeeze).To("Squeeze", ToTfSqueeze).From("Squeeze", SqueezeOp);
 X2IR_TF(transpose).From({{"Transpose", FromTranspose}, {"ConjugateTranspose", ConjugateTranspose}});
 X2IR_TF(tile).From("Tile", Tile);
 X2IR_TF(pad).From({{"Pad", Pad}, {"PadV2", PadV2}, {"MirrorPad", MirrorPad}});
-X2IR_TF(shape).From("BroadcastGradientArgs", BroadcastGradientArgs);
-X2IR_TF(reshape).To("Reshape", ToTfReshape);
 X2IR_TF(flatten).To("Reshape", ToTfFlatten);
-X2IR_TF(squeeze).To("Squeeze", ToTfSqueeze);
-X2IR_TF(unsqueeze).To("ExpandDims", ToTfUnsqueeze);
-X2IR_TF(shape).To("Shape", ToTfShape);
-X2IR_TF(size).To("Size", ToTfSize);
 
 }  // namespace x2ir

@@ -228,7 +228,8 @@ absl::StatusOr<Value*> ToTfSlice(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(slice).From({{"Slice", FromSlice}, {"StridedSlice", FromStridedSlice}});
-X2IR_TF(slice).To("StridedSlice", ToTfSlice);
+X2IR_TF(slice)
+    .To("StridedSlice", ToTfSlice)
+    .From({{"Slice", FromSlice}, {"StridedSlice", FromStridedSlice}});
 
 }  // namespace x2ir

@@ -164,9 +164,11 @@ X2IR_TF(transpose).From({{"SpaceToBatchND", WithBlocks<TakeBlocksNd, SpaceToBatc
                          {"SpaceToBatch", WithBlocks<TakeBlocks2d, SpaceToBatch>},
                          {"BatchToSpaceND", WithBlocks<TakeBlocksNd, BatchToSpace>},
                          {"BatchToSpace", WithBlocks<TakeBlocks2d, BatchToSpace>}});
-X2IR_TF(depth_to_space).From("DepthToSpace", Depth<kDepthToSpace>);
-X2IR_TF(space_to_depth).From("SpaceToDepth", Depth<kSpaceToDepth>);
-X2IR_TF(depth_to_space).To("DepthToSpace", ToTfBlocks("DepthToSpace"));
-X2IR_TF(space_to_depth).To("SpaceToDepth", ToTfBlocks("SpaceToDepth"));
+X2IR_TF(depth_to_space)
+    .To("DepthToSpace", ToTfBlocks("DepthToSpace"))
+    .From("DepthToSpace", Depth<kDepthToSpace>);
+X2IR_TF(space_to_depth)
+    .To("SpaceToDepth", ToTfBlocks("SpaceToDepth"))
+    .From("SpaceToDepth", Depth<kSpaceToDepth>);
 
 }  // namespace x2ir

@@ -56,8 +56,10 @@ X2IR_TF(exp)
     .From({{"Erfc", InDoubles<Erfc>},
            {"Dawsn", InDoubles<Dawson>},
            {"Expint", InDoubles<ExponentialIntegral>}});
-X2IR_TF(log).From("Spence", InDoubles<Spence>);
-X2IR_TF(log).From({{"Lgamma", FromLgamma}, {"Ndtri", FromNdtri}, {"Erfinv", FromErfinv}});
+X2IR_TF(log).From({{"Spence", InDoubles<Spence>},
+                   {"Lgamma", FromLgamma},
+                   {"Ndtri", FromNdtri},
+                   {"Erfinv", FromErfinv}});
 X2IR_TF(loop).From({{"Zeta", FromZeta},
                     {"Polygamma", FromPolygamma},
                     {"Igamma", FromIgamma},

@@ -217,7 +217,7 @@ Value* ToTfStringConcat(TfWriter& w) {
 
 }  // namespace
 
-X2IR_TF(string_concat).From("StringJoin", StringJoin);
+X2IR_TF(string_concat).To("StringJoin", ToTfStringConcat).From("StringJoin", StringJoin);
 X2IR_TF(string_map)
     .From({{"StringLower", Case("lower")},
            {"StringUpper", Case("upper")},
@@ -237,6 +237,5 @@ X2IR_TF(regex_replace)
     .From({{"StringStrip", Strip},
            {"StaticRegexReplace", StaticRegexReplace},
            {"RegexReplace", RegexReplace}});
-X2IR_TF(string_concat).To("StringJoin", ToTfStringConcat);
 
 }  // namespace x2ir

@@ -91,7 +91,7 @@ X2IR_TF(log).Is("Log").From("Log1p", FromLog1p);
 X2IR_TF(neg).Is("Neg");
 X2IR_TF(not ).Is("LogicalNot");
 X2IR_TF(div).From({{"Reciprocal", FromReciprocal}, {"Inv", FromReciprocal}, {"Rsqrt", Rsqrt}});
-X2IR_TF(round).From({{"Rint", RoundFloats}, {"Round", RoundFloats}});
+X2IR_TF(round).To("Round", ToTfRound).From({{"Rint", RoundFloats}, {"Round", RoundFloats}});
 X2IR_TF(sign).Is("Sign");
 X2IR_TF(sin).Is("Sin");
 X2IR_TF(sinh).Is("Sinh");
@@ -123,6 +123,5 @@ X2IR_TF(identity)
            {"IsVariableInitialized", True},
            {"VarHandleOp", NoValue}});
 X2IR_TF(reciprocal).To("Reciprocal");
-X2IR_TF(round).To("Round", ToTfRound);
 
 }  // namespace x2ir

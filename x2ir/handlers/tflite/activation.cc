@@ -120,26 +120,23 @@ absl::StatusOr<Value*> ToHardmax(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(clip).From({{"RELU6", Relu6}, {"RELU_N1_TO_1", ReluN1To1}, {"RELU_0_TO_1", Relu0To1}});
-X2IR_TFLITE(elu).From("ELU", Fixed("alpha", 1.0f));
-X2IR_TFLITE(gelu).From("GELU", Gelu);
-X2IR_TFLITE(hard_swish).From("HARD_SWISH", HardSwish);
+X2IR_TFLITE(clip)
+    .To("MAXIMUM", ToClip)
+    .From({{"RELU6", Relu6}, {"RELU_N1_TO_1", ReluN1To1}, {"RELU_0_TO_1", Relu0To1}});
+X2IR_TFLITE(elu).To("ELU", ToElu).From("ELU", Fixed("alpha", 1.0f));
+X2IR_TFLITE(gelu).To("GELU", ToGelu).From("GELU", Gelu);
+X2IR_TFLITE(hard_swish).To("HARD_SWISH", ToHardSwish).From("HARD_SWISH", HardSwish);
 X2IR_TFLITE(leaky_relu).Is("LEAKY_RELU");
-X2IR_TFLITE(prelu).From("PRELU", Prelu);
+X2IR_TFLITE(prelu).To("PRELU", ToPrelu).From("PRELU", Prelu);
 X2IR_TFLITE(relu).Is("RELU");
 X2IR_TFLITE(sigmoid).Is("LOGISTIC");
-X2IR_TFLITE(softmax).From("SOFTMAX", Softmax);
-X2IR_TFLITE(log_softmax).From("LOG_SOFTMAX", LogSoftmax);
-X2IR_TFLITE(clip).To("MAXIMUM", ToClip);
-X2IR_TFLITE(elu).To("ELU", ToElu);
-X2IR_TFLITE(gelu).To("GELU", ToGelu);
+X2IR_TFLITE(softmax).To("SOFTMAX", ToAlongLast("SOFTMAX")).From("SOFTMAX", Softmax);
+X2IR_TFLITE(log_softmax)
+    .To("LOG_SOFTMAX", ToAlongLast("LOG_SOFTMAX"))
+    .From("LOG_SOFTMAX", LogSoftmax);
 X2IR_TFLITE(hard_sigmoid).To("MAXIMUM", ToHardSigmoid);
-X2IR_TFLITE(hard_swish).To("HARD_SWISH", ToHardSwish);
-X2IR_TFLITE(log_softmax).To("LOG_SOFTMAX", ToAlongLast("LOG_SOFTMAX"));
 X2IR_TFLITE(mish).To("TANH", ToMish);
-X2IR_TFLITE(prelu).To("PRELU", ToPrelu);
 X2IR_TFLITE(selu).To("SELECT_V2", ToSelu);
-X2IR_TFLITE(softmax).To("SOFTMAX", ToAlongLast("SOFTMAX"));
 X2IR_TFLITE(softplus).To("LOG", ToSoftplus);
 X2IR_TFLITE(softsign).To("DIV", ToSoftsign);
 X2IR_TFLITE(swish).To("LOGISTIC", ToSwish);

@@ -346,10 +346,8 @@ absl::StatusOr<Values> ToWhile(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(if).From({{"IF", If}, {"STABLEHLO_CASE", Case}});
-X2IR_TFLITE(loop).From({{"WHILE", While}, {"STABLEHLO_WHILE", While}});
+X2IR_TFLITE(if).To("IF", ToIf).From({{"IF", If}, {"STABLEHLO_CASE", Case}});
+X2IR_TFLITE(loop).To("WHILE", ToWhile).From({{"WHILE", While}, {"STABLEHLO_WHILE", While}});
 X2IR_TFLITE(identity).From({{"CALL", CallSubgraph}, {"STABLEHLO_COMPOSITE", Composite}});
-X2IR_TFLITE(if).To("IF", ToIf);
-X2IR_TFLITE(loop).To("WHILE", ToWhile);
 
 }  // namespace x2ir

@@ -410,12 +410,11 @@ absl::StatusOr<Values> ToConvTranspose(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(conv).From({{"CONV_2D", Conv2d},
-                        {"CONV_3D", Conv3d},
-                        {"DEPTHWISE_CONV_2D", DepthwiseConv2d}});
+X2IR_TFLITE(conv)
+    .To("CONV_2D", ToConv)
+    .From({{"CONV_2D", Conv2d}, {"CONV_3D", Conv3d}, {"DEPTHWISE_CONV_2D", DepthwiseConv2d}});
 X2IR_TFLITE(conv_transpose)
+    .To("TRANSPOSE_CONV", ToConvTranspose)
     .From({{"TRANSPOSE_CONV", TransposeConv}, {"CONV_3D_TRANSPOSE", Conv3dTranspose}});
-X2IR_TFLITE(conv).To("CONV_2D", ToConv);
-X2IR_TFLITE(conv_transpose).To("TRANSPOSE_CONV", ToConvTranspose);
 
 }  // namespace x2ir

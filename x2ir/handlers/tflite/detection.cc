@@ -186,9 +186,10 @@ absl::StatusOr<Value*> ToNonMaxSuppression(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(non_max_suppression).From("custom::TFLite_Detection_PostProcess", DetectionPostProcess);
 X2IR_TFLITE(non_max_suppression)
-    .From({{"NON_MAX_SUPPRESSION_V4", Nms4}, {"NON_MAX_SUPPRESSION_V5", Nms5}});
-X2IR_TFLITE(non_max_suppression).To("NON_MAX_SUPPRESSION_V4", ToNonMaxSuppression);
+    .To("NON_MAX_SUPPRESSION_V4", ToNonMaxSuppression)
+    .From({{"custom::TFLite_Detection_PostProcess", DetectionPostProcess},
+           {"NON_MAX_SUPPRESSION_V4", Nms4},
+           {"NON_MAX_SUPPRESSION_V5", Nms5}});
 
 }  // namespace x2ir

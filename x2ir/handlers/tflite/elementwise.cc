@@ -347,81 +347,71 @@ absl::StatusOr<Value*> ToLiteIdentity(TfliteWriter& w) {
 }  // namespace
 
 X2IR_TFLITE(abs).Is("ABS");
-X2IR_TFLITE(add).From("ADD").From("ADD_N", AddN);
-X2IR_TFLITE(and).From("LOGICAL_AND");
-X2IR_TFLITE(atan).From("ATAN2", SameAsTf("Atan2"));
-X2IR_TFLITE(bit_cast).From("BITCAST", Bitcast);
+X2IR_TFLITE(add).To("ADD", ToBroadcast("ADD")).From("ADD").From("ADD_N", AddN);
+X2IR_TFLITE(and).To("LOGICAL_AND", ToBroadcast("LOGICAL_AND")).From("LOGICAL_AND");
+X2IR_TFLITE(atan).To("ATAN2", ToAtan).From("ATAN2", SameAsTf("Atan2"));
+X2IR_TFLITE(bit_cast).To("BITCAST", ToBitcast).From("BITCAST", Bitcast);
 X2IR_TFLITE(bitwise_xor).Is("BITWISE_XOR");
-X2IR_TFLITE(cast).From("CAST", Cast);
+X2IR_TFLITE(cast).To("CAST", ToCast).From("CAST", Cast);
 X2IR_TFLITE(ceil).Is("CEIL");
 X2IR_TFLITE(cos).Is("COS");
-X2IR_TFLITE(div).From("DIV").From({{"RSQRT", FromRsqrt}, {"FLOOR_DIV", SameAsTf("FloorDiv")}});
-X2IR_TFLITE(equal).From("EQUAL");
+X2IR_TFLITE(div)
+    .To("DIV", ToDiv)
+    .From("DIV")
+    .From({{"RSQRT", FromRsqrt}, {"FLOOR_DIV", SameAsTf("FloorDiv")}});
+X2IR_TFLITE(equal).To("EQUAL", ToBroadcast("EQUAL")).From("EQUAL");
 X2IR_TFLITE(exp).Is("EXP");
 X2IR_TFLITE(floor).Is("FLOOR");
-X2IR_TFLITE(greater).From("GREATER");
-X2IR_TFLITE(greater_or_equal).From("GREATER_EQUAL");
-X2IR_TFLITE(identity).From("DENSIFY").From({{"DEQUANTIZE", Requantized},
-                                            {"QUANTIZE", Requantized},
-                                            {"FAKE_QUANT", FakeQuant}});
-X2IR_TFLITE(less).From("LESS");
-X2IR_TFLITE(less_or_equal).From("LESS_EQUAL");
+X2IR_TFLITE(greater).To("GREATER", ToBroadcast("GREATER")).From("GREATER");
+X2IR_TFLITE(greater_or_equal)
+    .To("GREATER_EQUAL", ToBroadcast("GREATER_EQUAL"))
+    .From("GREATER_EQUAL")
+    .From("BUCKETIZE", SameAsTf("Bucketize", {"boundaries"}));
+X2IR_TFLITE(identity)
+    .To("RESHAPE", ToLiteIdentity)
+    .From("DENSIFY")
+    .From({{"DEQUANTIZE", Requantized},
+           {"QUANTIZE", Requantized},
+           {"FAKE_QUANT", FakeQuant},
+           {"HASHTABLE_SIZE", SameAsTf("LookupTableSizeV2")}});
+X2IR_TFLITE(less).To("LESS", ToBroadcast("LESS")).From("LESS");
+X2IR_TFLITE(less_or_equal).To("LESS_EQUAL", ToBroadcast("LESS_EQUAL")).From("LESS_EQUAL");
 X2IR_TFLITE(log).Is("LOG");
-X2IR_TFLITE(max).From("MAXIMUM");
-X2IR_TFLITE(min).From("MINIMUM");
-X2IR_TFLITE(mod).From("FLOOR_MOD", SameAsTf("FloorMod"));
-X2IR_TFLITE(mul).From("MUL").From({{"SQUARE", FromSquare},
-                                   {"SQUARED_DIFFERENCE", SquaredDifference}});
+X2IR_TFLITE(max).To("MAXIMUM", ToBroadcast("MAXIMUM")).From("MAXIMUM");
+X2IR_TFLITE(min).To("MINIMUM", ToBroadcast("MINIMUM")).From("MINIMUM");
+X2IR_TFLITE(mod).To("FLOOR_MOD", ToMod).From("FLOOR_MOD", SameAsTf("FloorMod"));
+X2IR_TFLITE(mul)
+    .To("MUL", ToBroadcast("MUL"))
+    .From("MUL")
+    .From({{"SQUARE", FromSquare}, {"SQUARED_DIFFERENCE", SquaredDifference}});
 X2IR_TFLITE(neg).Is("NEG");
 X2IR_TFLITE(not ).Is("LOGICAL_NOT").From("NOT_EQUAL", SameAsTf("NotEqual"));
-X2IR_TFLITE(or).From("LOGICAL_OR");
-X2IR_TFLITE(pow).From("POW", SameAsTf("Pow"));
-X2IR_TFLITE(bit_shift).From("RIGHT_SHIFT", SameAsTf("RightShift"));
-X2IR_TFLITE(round).From("ROUND", FromRound);
+X2IR_TFLITE(or).To("LOGICAL_OR", ToBroadcast("LOGICAL_OR")).From("LOGICAL_OR");
+X2IR_TFLITE(pow).To("POW", ToPow).From("POW", SameAsTf("Pow"));
+X2IR_TFLITE(bit_shift).To("RIGHT_SHIFT", ToShift).From("RIGHT_SHIFT", SameAsTf("RightShift"));
+X2IR_TFLITE(round).To("ROUND", ToRound).From("ROUND", FromRound);
 X2IR_TFLITE(sign).Is("SIGN");
 X2IR_TFLITE(sin).Is("SIN");
 X2IR_TFLITE(sqrt).Is("SQRT");
-X2IR_TFLITE(sub).From("SUB");
+X2IR_TFLITE(sub).To("SUB", ToBroadcast("SUB")).From("SUB");
 X2IR_TFLITE(tanh).Is("TANH");
-X2IR_TFLITE(greater_or_equal).From("BUCKETIZE", SameAsTf("Bucketize", {"boundaries"}));
-X2IR_TFLITE(where).From({{"SELECT", SameAsTf("Select")},
-                         {"SELECT_V2", SameAsTf("SelectV2")},
-                         {"MATRIX_DIAG", SameAsTf("MatrixDiag")},
-                         {"MATRIX_SET_DIAG", SameAsTf("MatrixSetDiag")}});
-X2IR_TFLITE(identity).From("HASHTABLE_SIZE", SameAsTf("LookupTableSizeV2"));
-X2IR_TFLITE(add).To("ADD", ToBroadcast("ADD"));
-X2IR_TFLITE(and).To("LOGICAL_AND", ToBroadcast("LOGICAL_AND"));
-X2IR_TFLITE(div).To("DIV", ToDiv);
-X2IR_TFLITE(equal).To("EQUAL", ToBroadcast("EQUAL"));
-X2IR_TFLITE(greater).To("GREATER", ToBroadcast("GREATER"));
-X2IR_TFLITE(greater_or_equal).To("GREATER_EQUAL", ToBroadcast("GREATER_EQUAL"));
-X2IR_TFLITE(less).To("LESS", ToBroadcast("LESS"));
-X2IR_TFLITE(less_or_equal).To("LESS_EQUAL", ToBroadcast("LESS_EQUAL"));
-X2IR_TFLITE(max).To("MAXIMUM", ToBroadcast("MAXIMUM"));
-X2IR_TFLITE(min).To("MINIMUM", ToBroadcast("MINIMUM"));
-X2IR_TFLITE(mul).To("MUL", ToBroadcast("MUL"));
-X2IR_TFLITE(or).To("LOGICAL_OR", ToBroadcast("LOGICAL_OR"));
-X2IR_TFLITE(sub).To("SUB", ToBroadcast("SUB"));
+X2IR_TFLITE(where)
+    .To("SELECT_V2", ToWhere)
+    .From({{"SELECT", SameAsTf("Select")},
+           {"SELECT_V2", SameAsTf("SelectV2")},
+           {"MATRIX_DIAG", SameAsTf("MatrixDiag")},
+           {"MATRIX_SET_DIAG", SameAsTf("MatrixSetDiag")}});
 X2IR_TFLITE(acos).To("ATAN2", ToAcos);
 X2IR_TFLITE(acosh).To("LOG", ToAcosh);
 X2IR_TFLITE(asin).To("ATAN2", ToAsin);
 X2IR_TFLITE(asinh).To("LOG", ToAsinh);
-X2IR_TFLITE(atan).To("ATAN2", ToAtan);
 X2IR_TFLITE(atanh).To("LOG", ToAtanh);
-X2IR_TFLITE(bit_cast).To("BITCAST", ToBitcast);
-X2IR_TFLITE(bit_shift).To("RIGHT_SHIFT", ToShift);
-X2IR_TFLITE(cast).To("CAST", ToCast);
 X2IR_TFLITE(cosh).To("EXP", ToCosh);
 X2IR_TFLITE(erf).To("EXP", ToErf);
 X2IR_TFLITE(is_nan).To("NOT_EQUAL", ToIsNan);
-X2IR_TFLITE(mod).To("FLOOR_MOD", ToMod);
-X2IR_TFLITE(pow).To("POW", ToPow);
 X2IR_TFLITE(reciprocal).To("DIV", ToReciprocal);
-X2IR_TFLITE(round).To("ROUND", ToRound);
 X2IR_TFLITE(sinh).To("EXP", ToSinh);
 X2IR_TFLITE(tan).To("SIN", ToTan);
-X2IR_TFLITE(where).To("SELECT_V2", ToWhere);
 X2IR_TFLITE(xor).To("NOT_EQUAL", ToBroadcast("NOT_EQUAL"));
-X2IR_TFLITE(identity).To("RESHAPE", ToLiteIdentity);
 
 }  // namespace x2ir

@@ -218,23 +218,21 @@ absl::StatusOr<Values> ToLiteTopK(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(gather).From({{"GATHER", GatherWithAxis},
-                          {"EMBEDDING_LOOKUP", EmbeddingLookup},
-                          {"HASHTABLE_LOOKUP", HashtableLookup}});
-X2IR_TFLITE(gather_nd).From("GATHER_ND", SameAsTf("GatherNd"));
+X2IR_TFLITE(gather)
+    .To("GATHER", ToLiteGather)
+    .From({{"GATHER", GatherWithAxis},
+           {"EMBEDDING_LOOKUP", EmbeddingLookup},
+           {"HASHTABLE_LOOKUP", HashtableLookup}});
+X2IR_TFLITE(gather_nd).To("GATHER_ND", ToLiteGatherNd).From("GATHER_ND", SameAsTf("GatherNd"));
 X2IR_TFLITE(scatter_nd)
+    .To("SCATTER_ND", ToScatterNd)
     .From({{"SCATTER_ND", ScatterAny},
            {"SPARSE_TO_DENSE", SameAsTf("SparseToDense")},
            {"DYNAMIC_UPDATE_SLICE", DynamicUpdateSlice}});
 X2IR_TFLITE(unique).From("UNIQUE", UniqueOf);
-X2IR_TFLITE(non_zero).From("WHERE", SameAsTf("Where"));
-X2IR_TFLITE(top_k).From("TOPK_V2", SameAsTf("TopKV2"));
+X2IR_TFLITE(non_zero).To("WHERE", ToLiteNonZero).From("WHERE", SameAsTf("Where"));
+X2IR_TFLITE(top_k).To("TOPK_V2", ToLiteTopK).From("TOPK_V2", SameAsTf("TopKV2"));
 X2IR_TFLITE(scatter_elements).To("SCATTER_ND", ToScatterElements);
-X2IR_TFLITE(scatter_nd).To("SCATTER_ND", ToScatterNd);
-X2IR_TFLITE(gather).To("GATHER", ToLiteGather);
-X2IR_TFLITE(gather_nd).To("GATHER_ND", ToLiteGatherNd);
-X2IR_TFLITE(non_zero).To("WHERE", ToLiteNonZero);
 X2IR_TFLITE(compress).To("GATHER", ToLiteCompress);
-X2IR_TFLITE(top_k).To("TOPK_V2", ToLiteTopK);
 
 }  // namespace x2ir

@@ -100,9 +100,7 @@ absl::StatusOr<Value*> ToMatMul(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(gemm).From("FULLY_CONNECTED", FullyConnected);
-X2IR_TFLITE(matmul).From("BATCH_MATMUL", BatchMatMul);
-X2IR_TFLITE(gemm).To("FULLY_CONNECTED", ToGemm);
-X2IR_TFLITE(matmul).To("BATCH_MATMUL", ToMatMul);
+X2IR_TFLITE(gemm).To("FULLY_CONNECTED", ToGemm).From("FULLY_CONNECTED", FullyConnected);
+X2IR_TFLITE(matmul).To("BATCH_MATMUL", ToMatMul).From("BATCH_MATMUL", BatchMatMul);
 
 }  // namespace x2ir

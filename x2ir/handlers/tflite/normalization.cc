@@ -133,12 +133,14 @@ absl::StatusOr<Values> ToLrn(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(lp_normalization).From("L2_NORMALIZATION", L2Normalization);
-X2IR_TFLITE(lrn).From("LOCAL_RESPONSE_NORMALIZATION", Lrn);
-X2IR_TFLITE(lp_normalization).To("DIV", ToLpNormalization);
+X2IR_TFLITE(lp_normalization)
+    .To("DIV", ToLpNormalization)
+    .From("L2_NORMALIZATION", L2Normalization);
+X2IR_TFLITE(lrn)
+    .To("LOCAL_RESPONSE_NORMALIZATION", ToLrn)
+    .From("LOCAL_RESPONSE_NORMALIZATION", Lrn);
 X2IR_TFLITE(batch_normalization).To("MUL", ToBatchNorm);
 X2IR_TFLITE(instance_normalization).To("MEAN", ToInstanceNorm);
 X2IR_TFLITE(group_normalization).To("MEAN", ToGroupNorm);
-X2IR_TFLITE(lrn).To("LOCAL_RESPONSE_NORMALIZATION", ToLrn);
 
 }  // namespace x2ir

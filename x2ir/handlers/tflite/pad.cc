@@ -91,7 +91,6 @@ absl::StatusOr<Value*> ToLitePad(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(pad).From({{"DILATE", Dilate}, {"STABLEHLO_PAD", PadAnywhere}});
-X2IR_TFLITE(pad).To("PADV2", ToLitePad);
+X2IR_TFLITE(pad).To("PADV2", ToLitePad).From({{"DILATE", Dilate}, {"STABLEHLO_PAD", PadAnywhere}});
 
 }  // namespace x2ir

@@ -163,11 +163,9 @@ auto ToGlobalPool(std::string_view reduction) {
 
 }  // namespace
 
-X2IR_TFLITE(average_pool).From("AVERAGE_POOL_2D", AveragePool);
+X2IR_TFLITE(average_pool).To("AVERAGE_POOL_2D", ToPool<false>).From("AVERAGE_POOL_2D", AveragePool);
 X2IR_TFLITE(lp_pool).From("L2_POOL_2D", L2Pool);
-X2IR_TFLITE(max_pool).From("MAX_POOL_2D", MaxPool);
-X2IR_TFLITE(max_pool).To("MAX_POOL_2D", ToPool<true>);
-X2IR_TFLITE(average_pool).To("AVERAGE_POOL_2D", ToPool<false>);
+X2IR_TFLITE(max_pool).To("MAX_POOL_2D", ToPool<true>).From("MAX_POOL_2D", MaxPool);
 X2IR_TFLITE(global_average_pool).To("MEAN", ToGlobalPool("reduce_mean"));
 X2IR_TFLITE(global_max_pool).To("REDUCE_MAX", ToGlobalPool("reduce_max"));
 

@@ -82,40 +82,38 @@ absl::StatusOr<Value*> ToLiteCumSum(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(reduce_mean).From("MEAN", ReduceAs<kMean>);
+X2IR_TFLITE(reduce_mean).To("MEAN", ToLiteReduce("MEAN")).From("MEAN", ReduceAs<kMean>);
 X2IR_TFLITE(reduce_sum)
+    .To("SUM", ToLiteReduce("SUM"))
     .From({{"SUM", ReduceAs<kSum>},
            {"SEGMENT_SUM", SameAsTf("SegmentSum")},
            {"UNSORTED_SEGMENT_SUM", SameAsTf("UnsortedSegmentSum")}});
 X2IR_TFLITE(reduce_prod)
+    .To("REDUCE_PROD", ToLiteReduce("REDUCE_PROD"))
     .From({{"REDUCE_PROD", ReduceAs<kProd>},
            {"UNSORTED_SEGMENT_PROD", SameAsTf("UnsortedSegmentProd")}});
 X2IR_TFLITE(reduce_max)
+    .To("REDUCE_MAX", ToLiteReduce("REDUCE_MAX", "REDUCE_ANY"))
     .From({{"REDUCE_MAX", ReduceAs<kMaxOf>},
            {"REDUCE_ANY", ReduceAs<kAny>},
            {"UNSORTED_SEGMENT_MAX", SameAsTf("UnsortedSegmentMax")}});
 X2IR_TFLITE(reduce_min)
+    .To("REDUCE_MIN", ToLiteReduce("REDUCE_MIN", "REDUCE_ALL"))
     .From({{"REDUCE_MIN", ReduceAs<kMinOf>},
            {"REDUCE_ALL", ReduceAs<kAll>},
            {"UNSORTED_SEGMENT_MIN", SameAsTf("UnsortedSegmentMin")}});
-X2IR_TFLITE(cum_sum).From("CUMSUM", SameAsTf("Cumsum", {"exclusive", "reverse"}));
+X2IR_TFLITE(cum_sum)
+    .To("CUMSUM", ToLiteCumSum)
+    .From("CUMSUM", SameAsTf("Cumsum", {"exclusive", "reverse"}));
 X2IR_TFLITE(reverse_sequence)
+    .To("REVERSE_SEQUENCE", ToLiteReverseSequence)
     .From("REVERSE_SEQUENCE", SameAsTf("ReverseSequence", {"seq_dim", "batch_dim"}));
-X2IR_TFLITE(arg_max).From("ARG_MAX", ArgReduce<kArgMax>);
-X2IR_TFLITE(arg_min).From("ARG_MIN", ArgReduce<kArgMin>);
-X2IR_TFLITE(reverse_sequence).To("REVERSE_SEQUENCE", ToLiteReverseSequence);
-X2IR_TFLITE(reduce_sum).To("SUM", ToLiteReduce("SUM"));
-X2IR_TFLITE(reduce_mean).To("MEAN", ToLiteReduce("MEAN"));
-X2IR_TFLITE(reduce_max).To("REDUCE_MAX", ToLiteReduce("REDUCE_MAX", "REDUCE_ANY"));
-X2IR_TFLITE(reduce_min).To("REDUCE_MIN", ToLiteReduce("REDUCE_MIN", "REDUCE_ALL"));
-X2IR_TFLITE(reduce_prod).To("REDUCE_PROD", ToLiteReduce("REDUCE_PROD"));
+X2IR_TFLITE(arg_max).To("ARG_MAX", ToLiteArg("ARG_MAX")).From("ARG_MAX", ArgReduce<kArgMax>);
+X2IR_TFLITE(arg_min).To("ARG_MIN", ToLiteArg("ARG_MIN")).From("ARG_MIN", ArgReduce<kArgMin>);
 X2IR_TFLITE(reduce_l1).To("SUM", L1BySum);
 X2IR_TFLITE(reduce_l2).To("SUM", L2BySum);
 X2IR_TFLITE(reduce_log_sum).To("SUM", LogSumBySum);
 X2IR_TFLITE(reduce_sum_square).To("SUM", SumSquareBySum);
 X2IR_TFLITE(reduce_log_sum_exp).To("SUM", LogSumExpBySum);
-X2IR_TFLITE(arg_max).To("ARG_MAX", ToLiteArg("ARG_MAX"));
-X2IR_TFLITE(arg_min).To("ARG_MIN", ToLiteArg("ARG_MIN"));
-X2IR_TFLITE(cum_sum).To("CUMSUM", ToLiteCumSum);
 
 }  // namespace x2ir

@@ -119,8 +119,8 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(resize).From({{"RESIZE_BILINEAR", ResizeBilinear},
-                          {"RESIZE_NEAREST_NEIGHBOR", ResizeNearest}});
-X2IR_TFLITE(resize).To("RESIZE_BILINEAR", ToResize);
+X2IR_TFLITE(resize)
+    .To("RESIZE_BILINEAR", ToResize)
+    .From({{"RESIZE_BILINEAR", ResizeBilinear}, {"RESIZE_NEAREST_NEIGHBOR", ResizeNearest}});
 
 }  // namespace x2ir

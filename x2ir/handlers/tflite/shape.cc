@@ -386,47 +386,50 @@ absl::StatusOr<Value*> ToLiteOneHot(TfliteWriter& w) {
 
 }  // namespace
 
-X2IR_TFLITE(concat).From("CONCATENATION", Concatenation).From("PACK", SameAsTf("Pack", {"axis"}));
-X2IR_TFLITE(depth_to_space).From("DEPTH_TO_SPACE", SpaceBlocks<false>);
-X2IR_TFLITE(expand).From({{"BROADCAST_TO", SameAsTf("BroadcastTo")},
-                          {"FILL", SameAsTf("Fill")},
-                          {"ZEROS_LIKE", SameAsTf("ZerosLike")}});
-X2IR_TFLITE(one_hot).From("ONE_HOT", OneHot);
+X2IR_TFLITE(concat)
+    .To("CONCATENATION", ToLiteConcat)
+    .From("CONCATENATION", Concatenation)
+    .From("PACK", SameAsTf("Pack", {"axis"}));
+X2IR_TFLITE(depth_to_space)
+    .To("DEPTH_TO_SPACE", ToBlocks<kDepthToSpace>)
+    .From("DEPTH_TO_SPACE", SpaceBlocks<false>);
+X2IR_TFLITE(expand)
+    .To("BROADCAST_TO", ToLiteExpand)
+    .From({{"BROADCAST_TO", SameAsTf("BroadcastTo")},
+           {"FILL", SameAsTf("Fill")},
+           {"ZEROS_LIKE", SameAsTf("ZerosLike")}});
+X2IR_TFLITE(one_hot).To("ONE_HOT", ToLiteOneHot).From("ONE_HOT", OneHot);
 X2IR_TFLITE(pad).From({{"PAD", SameAsTf("Pad")},
                        {"PADV2", SameAsTf("PadV2")},
                        {"MIRROR_PAD", MirrorPad}});
-X2IR_TFLITE(range).From("RANGE", SameAsTf("Range"));
-X2IR_TFLITE(reshape).From({{"RESHAPE", FromReshape},
-                           {"BATCH_TO_SPACE_ND", BatchToSpace},
-                           {"SPACE_TO_BATCH_ND", SpaceToBatch}});
-X2IR_TFLITE(shape).From({{"SHAPE", ShapeAs},
-                         {"RANK", RankOf},
-                         {"BROADCAST_ARGS", SameAsTf("BroadcastArgs")}});
-X2IR_TFLITE(slice).From({{"SLICE", SameAsTf("Slice")},
-                         {"STRIDED_SLICE", StridedSlice},
-                         {"REVERSE_V2", SameAsTf("ReverseV2")}});
-X2IR_TFLITE(space_to_depth).From("SPACE_TO_DEPTH", SpaceBlocks<true>);
-X2IR_TFLITE(split).From({{"SPLIT", Split<false>}, {"SPLIT_V", Split<true>}, {"UNPACK", Unpack}});
-X2IR_TFLITE(squeeze).From("SQUEEZE", FromSqueeze);
-X2IR_TFLITE(tile).From("TILE", SameAsTf("Tile"));
-X2IR_TFLITE(transpose).From("TRANSPOSE", SameAsTf("Transpose"));
-X2IR_TFLITE(unsqueeze).From("EXPAND_DIMS", SameAsTf("ExpandDims"));
-X2IR_TFLITE(depth_to_space).To("DEPTH_TO_SPACE", ToBlocks<kDepthToSpace>);
-X2IR_TFLITE(space_to_depth).To("SPACE_TO_DEPTH", ToBlocks<kSpaceToDepth>);
-X2IR_TFLITE(reshape).To("RESHAPE", ToLiteReshape);
+X2IR_TFLITE(range).To("RANGE", ToLiteRange).From("RANGE", SameAsTf("Range"));
+X2IR_TFLITE(reshape)
+    .To("RESHAPE", ToLiteReshape)
+    .From({{"RESHAPE", FromReshape},
+           {"BATCH_TO_SPACE_ND", BatchToSpace},
+           {"SPACE_TO_BATCH_ND", SpaceToBatch}});
+X2IR_TFLITE(shape)
+    .To("SHAPE", ToLiteShape)
+    .From({{"SHAPE", ShapeAs}, {"RANK", RankOf}, {"BROADCAST_ARGS", SameAsTf("BroadcastArgs")}});
+X2IR_TFLITE(slice)
+    .To("STRIDED_SLICE", ToLiteSlice)
+    .From({{"SLICE", SameAsTf("Slice")},
+           {"STRIDED_SLICE", StridedSlice},
+           {"REVERSE_V2", SameAsTf("ReverseV2")}});
+X2IR_TFLITE(space_to_depth)
+    .To("SPACE_TO_DEPTH", ToBlocks<kSpaceToDepth>)
+    .From("SPACE_TO_DEPTH", SpaceBlocks<true>);
+X2IR_TFLITE(split)
+    .To("SPLIT_V", ToLiteSplit)
+    .From({{"SPLIT", Split<false>}, {"SPLIT_V", Split<true>}, {"UNPACK", Unpack}});
+X2IR_TFLITE(squeeze).To("SQUEEZE", ToLiteSqueeze).From("SQUEEZE", FromSqueeze);
+X2IR_TFLITE(tile).To("TILE", ToLiteTile).From("TILE", SameAsTf("Tile"));
+X2IR_TFLITE(transpose).To("TRANSPOSE", ToLiteTranspose).From("TRANSPOSE", SameAsTf("Transpose"));
+X2IR_TFLITE(unsqueeze)
+    .To("EXPAND_DIMS", ToLiteUnsqueeze)
+    .From("EXPAND_DIMS", SameAsTf("ExpandDims"));
 X2IR_TFLITE(flatten).To("RESHAPE", ToLiteFlatten);
-X2IR_TFLITE(transpose).To("TRANSPOSE", ToLiteTranspose);
-X2IR_TFLITE(squeeze).To("SQUEEZE", ToLiteSqueeze);
-X2IR_TFLITE(unsqueeze).To("EXPAND_DIMS", ToLiteUnsqueeze);
-X2IR_TFLITE(expand).To("BROADCAST_TO", ToLiteExpand);
-X2IR_TFLITE(tile).To("TILE", ToLiteTile);
-X2IR_TFLITE(concat).To("CONCATENATION", ToLiteConcat);
-X2IR_TFLITE(split).To("SPLIT_V", ToLiteSplit);
-X2IR_TFLITE(slice).To("STRIDED_SLICE", ToLiteSlice);
-X2IR_TFLITE(shape).To("SHAPE", ToLiteShape);
 X2IR_TFLITE(size).To("REDUCE_PROD", ToLiteSize);
 X2IR_TFLITE(constant_of_shape).To("FILL", ToLiteFill);
-X2IR_TFLITE(range).To("RANGE", ToLiteRange);
-X2IR_TFLITE(one_hot).To("ONE_HOT", ToLiteOneHot);
 
 }  // namespace x2ir

@@ -201,7 +201,10 @@ Values Gradient(TorchCall& c) {
   return results;
 }
 
-X2IR_TORCH(cum_sum).From("aten::cumsum.default", Running("cum_sum"));
+X2IR_TORCH(cum_sum)
+    .From("aten::cumsum.default", Running("cum_sum"))
+    .From({"aten::cumulative_trapezoid.x", "aten::cumulative_trapezoid.dx"},
+          [](TorchCall& c) { return Trapezoid(c, true); });
 X2IR_TORCH(cum_prod).From("aten::cumprod.default", Running("cum_prod"));
 X2IR_TORCH(reduce_max).From("aten::cummax.default", RunningExtreme(true));
 X2IR_TORCH(reduce_min).From("aten::cummin.default", RunningExtreme(false));
@@ -209,8 +212,6 @@ X2IR_TORCH(reduce_log_sum_exp).From("aten::logcumsumexp.default", LogCumSumExp);
 X2IR_TORCH(reduce_sum)
     .From({"aten::trapezoid.x", "aten::trapezoid.dx", "aten::trapz.x", "aten::trapz.dx"},
           [](TorchCall& c) { return Trapezoid(c, false); });
-X2IR_TORCH(cum_sum).From({"aten::cumulative_trapezoid.x", "aten::cumulative_trapezoid.dx"},
-                         [](TorchCall& c) { return Trapezoid(c, true); });
 X2IR_TORCH(sub)
     .From("aten::diff.default", Diff)
     .From({"aten::gradient.scalarint", "aten::gradient.scalararray", "aten::gradient.array"},

@@ -64,16 +64,16 @@ Expr IncompleteGamma(const Expr& a, const Expr& x) {
   return Where((x < 0) | (a < 0) | IsNan(x) | IsNan(a), kNaN, y);
 }
 
-X2IR_TORCH(log).From({"aten::lgamma.default", "aten::special_gammaln.default"}, InDoubles(Lgamma));
-X2IR_TORCH(log).From({"aten::digamma.default", "aten::special_digamma.default",
-                      "aten::special_psi.default"},
-                     InDoubles(Psi));
+X2IR_TORCH(log)
+    .From({"aten::lgamma.default", "aten::special_gammaln.default"}, InDoubles(Lgamma))
+    .From({"aten::digamma.default", "aten::special_digamma.default", "aten::special_psi.default"},
+          InDoubles(Psi))
+    .From({"aten::mvlgamma.default", "aten::special_multigammaln.default"}, MvLgamma);
 X2IR_TORCH(pow)
     .From({"aten::special_zeta.default", "aten::special_zeta.other_scalar",
            "aten::special_zeta.self_scalar"},
           InDoubles2(HurwitzZeta))
     .From({"aten::polygamma.default", "aten::special_polygamma.default"}, PolygammaCall);
-X2IR_TORCH(log).From({"aten::mvlgamma.default", "aten::special_multigammaln.default"}, MvLgamma);
 X2IR_TORCH(loop)
     .From({"aten::igamma.default", "aten::special_gammainc.default"},
           InDoubles2(IncompleteGamma<true>))

@@ -282,7 +282,13 @@ X2IR_TORCH(expand)
     .From("aten::fill.Scalar", [](TorchCall& c) { return FullLike(c, "value"); })
     .From("aten::fill.Tensor", FillTensor)
     .From("aten::copy.default", Copy);
-X2IR_TORCH(identity).From("aten::scalar_tensor.default", ScalarTensor);
+X2IR_TORCH(identity)
+    .From("aten::scalar_tensor.default", ScalarTensor)
+    .From({"aten::bartlett_window.default", "aten::bartlett_window.periodic"},
+          WindowHandler(Bartlett))
+    .From({"aten::kaiser_window.default", "aten::kaiser_window.periodic",
+           "aten::kaiser_window.beta"},
+          WindowHandler(Kaiser));
 X2IR_TORCH(equal).From({"aten::eye.default", "aten::eye.m"}, Eye);
 X2IR_TORCH(range).From({"aten::arange.default", "aten::arange.start", "aten::arange.start_step"},
                        Arange);
@@ -301,12 +307,6 @@ X2IR_TORCH(hamming_window)
 X2IR_TORCH(blackman_window)
     .From({"aten::blackman_window.default", "aten::blackman_window.periodic"},
           WindowHandler(Blackman));
-X2IR_TORCH(identity)
-    .From({"aten::bartlett_window.default", "aten::bartlett_window.periodic"},
-          WindowHandler(Bartlett))
-    .From({"aten::kaiser_window.default", "aten::kaiser_window.periodic",
-           "aten::kaiser_window.beta"},
-          WindowHandler(Kaiser));
 
 // 1 where a position along the new axis is the index.
 absl::StatusOr<Value*> WriteOneHot(TorchWriter& w) {

@@ -345,9 +345,13 @@ Values Trilinear(TorchCall& c) {
   return {Unsqueeze(Einsum(StrCat(equation, "->", result), std::move(operands)), ones)};
 }
 
-X2IR_TORCH(einsum).From("aten::_trilinear.default", Trilinear);
-X2IR_TORCH(matmul).From("aten::linear.default", Linear);
+X2IR_TORCH(einsum)
+    .From("aten::_trilinear.default", Trilinear)
+    .From("aten::einsum.default", EinsumOf)
+    .From("aten::tensordot.default", Tensordot)
+    .From("aten::inner.default", Inner);
 X2IR_TORCH(matmul)
+    .From("aten::linear.default", Linear)
     .From({"aten::matmul.default", "aten::linalg_matmul.default"}, Product("self", "other"))
     .From({"aten::mm.default", "aten::bmm.default"}, Product("self", "mat2"))
     .From("aten::mv.default", Product("self", "vec"))
@@ -372,10 +376,6 @@ X2IR_TORCH(mul)
     .From("aten::kron.default", Kron)
     .From("aten::linalg_vecdot.default", VecDot)
     .From({"aten::cross.default", "aten::linalg_cross.default"}, Cross);
-X2IR_TORCH(einsum)
-    .From("aten::einsum.default", EinsumOf)
-    .From("aten::tensordot.default", Tensordot)
-    .From("aten::inner.default", Inner);
 
 constexpr int64_t kMaxGroups = 4096;
 
@@ -485,10 +485,10 @@ Value* WriteEinsum(TorchWriter& w) {
 }  // namespace
 
 X2IR_TORCH(matmul)
+    .To("aten::matmul.default")
     .From("transformers::grouped_mm_fallback.default", FallbackGroups)
     .From("aten::_grouped_mm.default", Groups);
 X2IR_TORCH(det).To("aten::linalg_det.default");
-X2IR_TORCH(matmul).To("aten::matmul.default");
 X2IR_TORCH(gemm).To("aten::addmm.default", WriteGemm);
 X2IR_TORCH(einsum).To("aten::einsum.default", WriteEinsum);
 

@@ -447,6 +447,7 @@ absl::StatusOr<Value*> WriteMaxUnpool(TorchWriter& w) {
 }  // namespace
 
 X2IR_TORCH(average_pool)
+    .To("aten::avg_pool2d.default", WriteAveragePool)
     .From("aten::adaptive_avg_pool1d.default",
           [](TorchCall& c) { return AdaptiveAveragePool(c, 1); })
     .From({"aten::adaptive_avg_pool2d.default", "aten::_adaptive_avg_pool2d.default",
@@ -455,11 +456,10 @@ X2IR_TORCH(average_pool)
     .From({"aten::adaptive_avg_pool3d.default", "aten::_adaptive_avg_pool3d.default"},
           [](TorchCall& c) { return AdaptiveAveragePool(c, 3); });
 X2IR_TORCH(max_pool)
+    .To("aten::max_pool2d.default", WriteMaxPool)
     .From("aten::adaptive_max_pool1d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 1); })
     .From("aten::adaptive_max_pool2d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 2); })
     .From("aten::adaptive_max_pool3d.default", [](TorchCall& c) { return AdaptiveMaxPool(c, 3); });
-X2IR_TORCH(max_pool).To("aten::max_pool2d.default", WriteMaxPool);
-X2IR_TORCH(average_pool).To("aten::avg_pool2d.default", WriteAveragePool);
 X2IR_TORCH(global_average_pool).To("aten::mean.dim", WriteGlobalPool("reduce_mean"));
 X2IR_TORCH(global_max_pool).To("aten::amax.default", WriteGlobalPool("reduce_max"));
 X2IR_TORCH(max_unpool).To("aten::scatter.src", WriteMaxUnpool);

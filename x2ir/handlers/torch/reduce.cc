@@ -489,11 +489,11 @@ auto WriteRunning(std::string_view op) {
 }  // namespace
 
 X2IR_TORCH(reduce_l2)
+    .To("aten::linalg_vector_norm.default", WriteNorm(2))
     .From({"aten::cdist.default", "aten::_cdist_forward.default"}, Cdist)
     .From({"aten::pdist.default", "aten::_pdist_forward.default"}, Pdist)
-    .From("aten::dist.default", Dist);
-X2IR_TORCH(reduce_l2).From({"aten::_weight_norm.default", "aten::_weight_norm_interface.default"},
-                           WeightNorm);
+    .From("aten::dist.default", Dist)
+    .From({"aten::_weight_norm.default", "aten::_weight_norm_interface.default"}, WeightNorm);
 X2IR_TORCH(reduce_sum).To("aten::sum.dim_IntList", WriteReduce("aten::sum.dim_IntList", true));
 X2IR_TORCH(reduce_mean).To("aten::mean.dim", WriteReduce("aten::mean.dim", false));
 X2IR_TORCH(reduce_max).To("aten::amax.default", WriteReduce("aten::amax.default", false));
@@ -502,7 +502,6 @@ X2IR_TORCH(reduce_log_sum_exp)
     .To("aten::logsumexp.default", WriteReduce("aten::logsumexp.default", false));
 X2IR_TORCH(reduce_prod).To("aten::prod.dim_int", WriteProd);
 X2IR_TORCH(reduce_l1).To("aten::linalg_vector_norm.default", WriteNorm(1));
-X2IR_TORCH(reduce_l2).To("aten::linalg_vector_norm.default", WriteNorm(2));
 X2IR_TORCH(reduce_sum_square).To("aten::sum.dim_IntList", WriteSumSquare);
 X2IR_TORCH(reduce_log_sum).To("aten::log.default", WriteLogSum);
 X2IR_TORCH(arg_max).To("aten::argmax.default", WriteArg("aten::argmax.default"));

@@ -338,7 +338,13 @@ X2IR_TORCH(loop)
           OrEmpty(Pinv))
     .From("aten::linalg_lstsq.default", OrEmpty(Lstsq))
     .From("aten::linalg_tensorinv.default", TensorInv)
-    .From("aten::linalg_tensorsolve.default", TensorSolve);
+    .From("aten::linalg_tensorsolve.default", TensorSolve)
+    .From({"aten::linalg_eig.default", "aten::linalg_eigvals.default",
+           "aten::_linalg_eigvals.default"},
+          Refused("eigenvalues of general matrices are complex"))
+    .From({"aten::linalg_ldl_factor.default", "aten::linalg_ldl_factor_ex.default",
+           "aten::linalg_ldl_solve.default"},
+          Refused("factors by Bunch and Kaufman are not supported"));
 X2IR_TORCH(reduce_l2)
     .From("aten::linalg_matrix_norm.default",
           OrEmpty([](TorchCall& c) { return LinalgMatrixNorm(c, false); }))
@@ -347,13 +353,6 @@ X2IR_TORCH(reduce_l2)
     .From({"aten::nuclear_norm.default", "aten::nuclear_norm.dim"}, OrEmpty(NuclearNorm))
     .From("aten::linalg_norm.default", [](TorchCall& c) { return LinalgNorm(c, false); })
     .From("aten::linalg_norm.ord_str", [](TorchCall& c) { return LinalgNorm(c, true); });
-X2IR_TORCH(loop)
-    .From({"aten::linalg_eig.default", "aten::linalg_eigvals.default",
-           "aten::_linalg_eigvals.default"},
-          Refused("eigenvalues of general matrices are complex"))
-    .From({"aten::linalg_ldl_factor.default", "aten::linalg_ldl_factor_ex.default",
-           "aten::linalg_ldl_solve.default"},
-          Refused("factors by Bunch and Kaufman are not supported"));
 
 }  // namespace
 }  // namespace x2ir
