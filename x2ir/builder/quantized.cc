@@ -11,6 +11,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/op.h"
 
 namespace x2ir {
 namespace {
@@ -130,11 +131,11 @@ Expr Bounded(const Expr& steps, const IntegerRange& range) {
 // The op that made a value, apart from other shapes and names of it.
 const Node* MakerOf(const Value* value) {
   const Node* node = value->producer();
-  while (node && (node->Is("reshape") || node->Is("squeeze") || node->Is("unsqueeze") ||
-                  node->Is("flatten") || node->Is("identity"))) {
+  for (;;) {
+    const OpDef* op = OpOf(node);
+    if (!op || (op->moves() != MoveUse::kInOrder && !node->Is("identity"))) return node;
     node = node->input(0)->producer();
   }
-  return node;
 }
 
 // Whether numbers in the middle of two steps are to be expected, of which a division and a product

@@ -99,9 +99,8 @@ std::vector<const Value*> OperandsLike(const Node& x, const Node& y, const Graph
 
 bool SameReshape(const Node& x, const Node& y) {
   const auto reshapes = [](const Node& node) {
-    constexpr std::string_view kOps[] = {"flatten", "reshape", "squeeze", "unsqueeze"};
-    return node.is_ir() && node.input(0) && node.output(0) &&
-           std::find(std::begin(kOps), std::end(kOps), node.op().view()) != std::end(kOps);
+    const OpDef* op = OpOf(&node);
+    return op && op->moves() == MoveUse::kInOrder && node.input(0) && node.output(0);
   };
   return reshapes(x) && reshapes(y) && IsStatic(x.output(0)->type()) &&
          x.output(0)->type() == y.output(0)->type();
@@ -155,8 +154,8 @@ std::optional<Tensor> MovedConstant(const Value& value) {
   const Value* at = &value;
   while (!at->fixed_constant()) {
     const Node* node = at->producer();
-    const OpDef* op = node && node->is_ir() ? FindOp(node->op()) : nullptr;
-    if (!op || op->moves() != MoveUse::kAll || node->num_outputs() != 1) return std::nullopt;
+    const OpDef* op = OpOf(node);
+    if (!op || op->moves() < MoveUse::kAll || node->num_outputs() != 1) return std::nullopt;
     if (moves.size() == kMost || !node->input(0)) return std::nullopt;
     for (size_t i = 1; i < node->num_inputs(); ++i) {
       if (!node->input(i) || !node->input(i)->fixed_constant()) return std::nullopt;

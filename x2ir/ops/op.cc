@@ -227,6 +227,8 @@ const OpDef* FindOp(Symbol name) {
   return it == ops.end() ? nullptr : it->second.get();
 }
 
+const OpDef* OpOf(const Node* node) { return node && node->is_ir() ? FindOp(node->op()) : nullptr; }
+
 std::vector<const OpDef*> AllOps() {
   std::vector<const OpDef*> ops;
   for (const auto& entry : Table().Get().by_name) ops.push_back(entry.second.get());

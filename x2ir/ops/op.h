@@ -169,6 +169,8 @@ class OpDef {
 
 // Null when there is no such op.
 const OpDef* FindOp(Symbol name);
+// Of an IR node; null for null and for nodes of other dialects.
+const OpDef* OpOf(const Node* node);
 // All ops, by name.
 std::vector<const OpDef*> AllOps();
 // The error for an op that does not exist.

@@ -259,7 +259,7 @@ X2IR_OP(reshape)
     .Eval(EvalReshape)
     .Axes(kReshapeAxes)
     .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kAll)
+    .Moves(MoveUse::kInOrder)
     .Doc(
         "The same elements in another shape. One size may be -1: what the others leave. Size 0 "
         "copies the operand's size at that axis, unless allowzero.")
@@ -305,7 +305,7 @@ X2IR_OP(flatten)
     .Eval(EvalFlatten)
     .Axes(kReshapeAxes)
     .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kAll)
+    .Moves(MoveUse::kInOrder)
     .Doc("A matrix: the axes before `axis` are its rows, the rest its columns.");
 
 // --- squeeze, unsqueeze ---------------------------------------------------------------------
@@ -406,7 +406,7 @@ X2IR_OP(squeeze)
     .Eval(EvalSqueeze)
     .Axes({FlipSqueeze, MoveSqueezed})
     .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kAll)
+    .Moves(MoveUse::kInOrder)
     .Doc("Drops the given axes, which must have size 1; without axes, every axis of size 1.")
     .Origins(OriginsOfSqueeze);
 
@@ -478,7 +478,7 @@ X2IR_OP(unsqueeze)
     .Eval(EvalUnsqueeze)
     .Axes({FlipUnsqueeze, MoveAdded})
     .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kAll)
+    .Moves(MoveUse::kInOrder)
     .Doc("Inserts axes of size 1; `axes` gives their positions in the result.")
     .Origins(OriginsOfUnsqueeze);
 

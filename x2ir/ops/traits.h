@@ -67,11 +67,13 @@ enum class RowUse : uint8_t {
   kReduce,       // operand 0 has rows, where operand 1 names the last axis and it is kept
 };
 
-// Whether the results are the elements of operand 0 in other places.
+// Whether the results are the elements of operand 0 in other places. Each kind implies those before
+// it.
 enum class MoveUse : uint8_t {
   kNone,
-  kSome,  // some of them
-  kAll,   // each of them, once
+  kSome,     // some of them
+  kAll,      // each of them, once
+  kInOrder,  // all in the same order: only the shape changes
 };
 
 // Whether results tell 0 from -0 of an operand, but for their own sign of a zero. As IEEE 754

@@ -33,7 +33,10 @@ constexpr size_t kMaxHoistedInto = size_t{256} << 10;
 // How far back to look, over both operands of a matmul too.
 constexpr int kMaxSteps = 16;
 
-constexpr std::string_view kMoves[] = {"reshape", "transpose", "squeeze", "unsqueeze", "flatten"};
+// What a number may be carried across.
+bool OnlyMoves(const OpDef& op) {
+  return op.moves() == MoveUse::kInOrder || op.name() == "transpose";
+}
 
 // Whether a number is neither too large nor too small to be put elsewhere.
 bool IsModerate(double number, DType type) {
@@ -58,9 +61,7 @@ class Search {
           linear->kind != LinearKind::kNorm && linear->weight->nbytes() <= kMaxHoistedInto;
       return fits ? std::optional(Hoisted{*linear, 0, linear->channels}) : std::nullopt;
     }
-    for (std::string_view op : kMoves) {
-      if (const Node* node = pattern_.By(value, op)) return Find(node->input(0));
-    }
+    if (const Node* node = pattern_.By(value, OnlyMoves)) return Find(node->input(0));
     if (const Node* node = pattern_.By(value, "matmul")) {
       auto found = Find(node->input(0));
       return found ? found : Find(node->input(1));
@@ -157,10 +158,11 @@ absl::StatusOr<bool> HoistScale(Rewriter& r) {
   }
   return r.Replace(with->other);
 }
-const std::vector<std::string_view> kOnTheWay = {"flatten", "matmul",    "reshape",  "split",
-                                                 "squeeze", "transpose", "unsqueeze"};
-X2IR_RULE(hoist_scale, mul, HoistScale, kOnTheWay);
-X2IR_RULE(hoist_scale, div, HoistScale, kOnTheWay);
+bool IsOnTheWay(const OpDef& op) {
+  return OnlyMoves(op) || op.name() == "matmul" || op.name() == "split";
+}
+X2IR_RULE(hoist_scale, mul, HoistScale, IsOnTheWay);
+X2IR_RULE(hoist_scale, div, HoistScale, IsOnTheWay);
 
 // The mul or div by a number that the value comes from, and the factor.
 struct Scaling {
@@ -175,8 +177,7 @@ std::optional<Scaling> ScalingOf(const Pattern& pattern, const Value* value) {
       if (!with || (with->first && op == "div") || !SameShape(with->other, value)) continue;
       return Scaling{node, op == "div" ? 1 / with->number : with->number};
     }
-    const Node* move = nullptr;
-    for (std::string_view op : kMoves) move = move ? move : pattern.By(value, op);
+    const Node* move = pattern.By(value, OnlyMoves);
     if (!move) break;
     value = move->input(0);
   }

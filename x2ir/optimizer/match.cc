@@ -56,6 +56,12 @@ Node* Pattern::By(const Value* value, std::string_view op) const {
                                                                                      : nullptr;
 }
 
+Node* Pattern::By(const Value* value, OpTest which) const {
+  Node* node = value ? value->producer() : nullptr;
+  const OpDef* op = OpOf(node);
+  return op && node->graph() == graph_ && which(*op) ? node : nullptr;
+}
+
 Node* Pattern::OnlyBy(const Value* value, std::string_view op) const {
   Node* node = By(value, op);
   return node && Rewriter::UsedOnce(value) ? node : nullptr;

@@ -42,7 +42,8 @@ class Pattern {
 
   // The IR node that produces the value, if it has that op; else null.
   Node* By(const Value* value, std::string_view op) const;
-  // The same, if the value has one use only. The node then becomes unused when its consumer is
+  Node* By(const Value* value, OpTest which) const;  // an op of a kind
+  // As the first, if the value has one use only. The node then becomes unused when its consumer is
   // replaced.
   Node* OnlyBy(const Value* value, std::string_view op) const;
   // The number in a float constant of one element, if broadcasting it with `beside` gives the shape

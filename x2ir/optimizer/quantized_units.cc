@@ -134,8 +134,9 @@ X2IR_RULE_OF_OPS(quantized_units, [](const OpDef& op) { return op.moves() != Mov
 
 absl::StatusOr<bool> MoveBehind(Rewriter& r) {
   const Node* moves = r.in(0)->producer();
-  if (!moves || !moves->is_ir() || moves->graph() != &r.graph() || !Rewriter::UsedOnce(r.in(0)) ||
-      FindOp(moves->op())->moves() != MoveUse::kAll) {
+  const OpDef* op = OpOf(moves);
+  if (!op || moves->graph() != &r.graph() || !Rewriter::UsedOnce(r.in(0)) ||
+      op->moves() < MoveUse::kAll) {
     return false;
   }
   const auto attrs = AttrsAcross(r.node(), *moves, false);

@@ -35,27 +35,35 @@ using Rules = absl::flat_hash_map<Symbol, RulesOfOp>;  // by op
 struct RuleEntry {
   std::string_view pass;
   Symbol op;
-  bool (*which)(const OpDef& op);  // of all such ops, instead of the one
+  OpTest which;  // of all such ops, instead of the one
   RuleFn rule;
-  std::vector<std::string_view> producer_ops;
+  Producers producers;
   SourcePlace place;
 };
 
-void AddRule(Rules& rules, Symbol op, const RuleEntry& entry) {
+// `ops`: all that there are, if the producers are those of a kind.
+void AddRule(Rules& rules, Symbol op, const RuleEntry& entry,
+             absl::Span<const OpDef* const> ops = {}) {
   RulesOfOp& of_op = rules[op];
+  const Producers& producers = entry.producers;
   InsertInSourceOrder(of_op.rules, {entry.rule, entry.place});
-  of_op.everywhere |= entry.producer_ops.empty();
-  of_op.producer_ops.insert(of_op.producer_ops.end(), entry.producer_ops.begin(),
-                            entry.producer_ops.end());
+  of_op.everywhere |= producers.names.empty() && !producers.which;
+  of_op.producer_ops.insert(of_op.producer_ops.end(), producers.names.begin(),
+                            producers.names.end());
+  for (const OpDef* producer : ops) {
+    if (producers.which && producers.which(*producer)) {
+      of_op.producer_ops.push_back(producer->name());
+    }
+  }
 }
 
 struct AllRules {
   using Entry = RuleEntry;
   std::map<std::string_view, Rules> by_pass;
-  std::vector<RuleEntry> of_ops;
+  std::vector<RuleEntry> of_ops;  // those about ops, or producers, of a kind
 
   void Add(const RuleEntry& entry) {
-    if (entry.which) {
+    if (entry.which || entry.producers.which) {
       of_ops.push_back(entry);
     } else {
       AddRule(by_pass[entry.pass], entry.op, entry);
@@ -73,10 +81,14 @@ Rules RulesOf(std::string_view pass) {
   const AllRules& all = RuleTable().Get();
   const auto it = all.by_pass.find(pass);
   Rules rules = it == all.by_pass.end() ? Rules() : it->second;
+  std::vector<const OpDef*> ops;
   for (const RuleEntry& entry : all.of_ops) {
     if (entry.pass != pass) continue;
-    for (const OpDef* op : AllOps()) {
-      if (entry.which(*op)) AddRule(rules, op->name(), entry);
+    if (ops.empty()) ops = AllOps();
+    for (const OpDef* op : ops) {
+      if (entry.which ? entry.which(*op) : op->name() == entry.op) {
+        AddRule(rules, op->name(), entry, ops);
+      }
     }
   }
   return rules;
@@ -88,14 +100,14 @@ constexpr int64_t kMaxChangesPerNode = 32;
 }  // namespace
 
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
-                  const std::vector<std::string_view>& producer_ops, SourcePlace place) {
-  RuleTable().Add({pass, op, nullptr, rule, producer_ops, place});
+                  const Producers& producers, SourcePlace place) {
+  RuleTable().Add({pass, op, nullptr, rule, producers, place});
   return true;
 }
 
-bool RegisterRuleOfOps(std::string_view pass, bool (*which)(const OpDef& op), RuleFn rule,
-                       const std::vector<std::string_view>& producer_ops, SourcePlace place) {
-  RuleTable().Add({pass, Symbol(), which, rule, producer_ops, place});
+bool RegisterRuleOfOps(std::string_view pass, OpTest which, RuleFn rule, const Producers& producers,
+                       SourcePlace place) {
+  RuleTable().Add({pass, Symbol(), which, rule, producers, place});
   return true;
 }
 

@@ -10,7 +10,8 @@
 // The list at the end is optional. It names the producers that the rule is about: MergeReshapes is
 // called only for a reshape of whose operands one is the result of a reshape or a squeeze
 // (kKnownOperand: an operand is a constant). In a graph where the pass has nothing to do, that
-// saves most of its time. X2IR_RULE_OF_OPS registers a rule for all ops of a kind.
+// saves most of its time. X2IR_RULE_OF_OPS registers a rule for all ops of a kind; the producers
+// may be all ops of a kind, too.
 //
 // A rule that returns false must not have changed the graph; nodes that it made with its builder
 // are erased by the caller. A rule keeps what the graph computes and the names of the graph's
@@ -18,7 +19,9 @@
 #ifndef X2IR_OPTIMIZER_RULES_H_
 #define X2IR_OPTIMIZER_RULES_H_
 
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -77,16 +80,26 @@ class Rewriter {
 };
 
 using RuleFn = absl::StatusOr<bool> (*)(Rewriter&);
+using OpTest = bool (*)(const OpDef& op);
+
+// The producers that a rule is about: ops by name, or all ops of which `which` is true. Empty: the
+// rule is about all nodes of its op.
+struct Producers {
+  Producers() = default;
+  Producers(std::initializer_list<std::string_view> ops) : names(ops) {}   // NOLINT
+  Producers(std::vector<std::string_view> ops) : names(std::move(ops)) {}  // NOLINT
+  Producers(OpTest test) : which(test) {}                                  // NOLINT
+  std::vector<std::string_view> names;
+  OpTest which = nullptr;
+};
 
 // Whether the pass has rules for the op.
 bool HasRules(std::string_view pass, Symbol op);
 bool RegisterRule(std::string_view pass, std::string_view op, RuleFn rule,
-                  const std::vector<std::string_view>& producer_ops = {},
-                  SourcePlace place = SourcePlace::Here());
+                  const Producers& producers = {}, SourcePlace place = SourcePlace::Here());
 // A rule for every op of which `which` is true.
-bool RegisterRuleOfOps(std::string_view pass, bool (*which)(const OpDef& op), RuleFn rule,
-                       const std::vector<std::string_view>& producer_ops = {},
-                       SourcePlace place = SourcePlace::Here());
+bool RegisterRuleOfOps(std::string_view pass, OpTest which, RuleFn rule,
+                       const Producers& producers = {}, SourcePlace place = SourcePlace::Here());
 // Runs the rules of a pass until none changes anything (bounded by the size of the graph), and
 // returns how many changes they made. Without an index in the context the rules' lists of producers
 // are ignored, and rules are called for all nodes of their ops: for tests.

@@ -23,12 +23,10 @@
 namespace x2ir {
 namespace {
 
+bool OnlyReshapes(const OpDef& op) { return op.moves() == MoveUse::kInOrder; }
 bool IsAnyReshape(const Node* node) {
-  static const Symbol* const kOps[] = {new Symbol("reshape"), new Symbol("flatten"),
-                                       new Symbol("squeeze"), new Symbol("unsqueeze")};
-  return node && node->is_ir() &&
-         std::any_of(std::begin(kOps), std::end(kOps),
-                     [&](const Symbol* op) { return node->op() == *op; });
+  const OpDef* op = OpOf(node);
+  return op && OnlyReshapes(*op);
 }
 
 // A shape on the way: every dim known, except for one that is what the others leave.
@@ -155,7 +153,8 @@ std::optional<Sizes> Apply(const Node& node, const std::optional<Sizes>& in) {
   if (node.op() == "reshape") return Reshape(node, in);
   if (!in) return std::nullopt;
   if (node.op() == "flatten") return Flatten(node, *in);
-  return node.op() == "squeeze" ? Squeeze(node, *in) : Unsqueeze(node, *in);
+  if (node.op() == "squeeze") return Squeeze(node, *in);
+  return node.op() == "unsqueeze" ? Unsqueeze(node, *in) : std::nullopt;
 }
 
 // What is left for the hole, where inference knows it.
@@ -216,10 +215,7 @@ bool IsShapeOf(const Sizes& sizes, const Sizes& value) {
 }
 
 absl::StatusOr<bool> RemoveReshape(Rewriter& r) { return HasTypeOf(r, 0) && r.Replace(r.in(0)); }
-X2IR_RULE(simplify, reshape, RemoveReshape);
-X2IR_RULE(simplify, flatten, RemoveReshape);
-X2IR_RULE(simplify, squeeze, RemoveReshape);
-X2IR_RULE(simplify, unsqueeze, RemoveReshape);
+X2IR_RULE_OF_OPS(simplify, OnlyReshapes, RemoveReshape);
 
 absl::StatusOr<bool> MergeReshapes(Rewriter& r) {
   const Node* first = r.in(0)->producer();
@@ -235,10 +231,7 @@ absl::StatusOr<bool> MergeReshapes(Rewriter& r) {
   if (!written) return false;
   return ReplaceBy(r, x, *written);
 }
-X2IR_RULE(simplify, reshape, MergeReshapes);
-X2IR_RULE(simplify, flatten, MergeReshapes);
-X2IR_RULE(simplify, squeeze, MergeReshapes);
-X2IR_RULE(simplify, unsqueeze, MergeReshapes);
+X2IR_RULE_OF_OPS(simplify, OnlyReshapes, MergeReshapes);
 
 // Where two sizes are the products of the axes before and after an axis of the operand, for all
 // sizes.
@@ -280,10 +273,7 @@ absl::StatusOr<bool> ReduceToShape(Rewriter& r) {
   if (!r.b().status().ok() || RankOf(y) != RankOf(r.out())) return false;
   return SameShape(y->shape(), InferredType(r).shape()) && r.Replace(y);
 }
-X2IR_RULE(simplify, reshape, ReduceToShape);
-X2IR_RULE(simplify, flatten, ReduceToShape);
-X2IR_RULE(simplify, squeeze, ReduceToShape);
-X2IR_RULE(simplify, unsqueeze, ReduceToShape);
+X2IR_RULE_OF_OPS(simplify, OnlyReshapes, ReduceToShape);
 
 // The axes of other sizes than 1.
 std::vector<int64_t> Cores(const Shape& shape) {
