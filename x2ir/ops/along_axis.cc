@@ -153,7 +153,8 @@ void DefineCumulative(OpDef& def, bool product, std::string_view what) {
 X2IR_OP(cum_sum)
     .With(DefineCumulative, false, "Sum")
     .NeedsFloat32(float32_for::kSums)
-    .Origins(OriginsOfCumulation);
+    .Origins(OriginsOfCumulation)
+    .Complex(ComplexUse::kParts);
 X2IR_OP(cum_prod)
     .With(DefineCumulative, true, "Product")
     .NeedsFloat32(float32_for::kSums)
@@ -231,7 +232,8 @@ X2IR_OP(reverse_sequence)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "Reverses the first sequence_lens[b] steps along time_axis of each batch entry b; the "
-        "rest stays.");
+        "rest stays.")
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

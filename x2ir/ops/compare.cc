@@ -231,6 +231,7 @@ X2IR_OP(where)
     .Eval(EvalWhere)
     .Axes(kElementwiseAxes)
     .Numbers(NumberUse::kMoves, 0b110)
-    .Doc("x where the condition holds, else y, broadcast. Of any element type.");
+    .Doc("x where the condition holds, else y, broadcast. Of any element type.")
+    .Complex(ComplexUse::kParts);
 
 }  // namespace x2ir

@@ -114,7 +114,8 @@ X2IR_OP(concat)
     .Axes(kAllAlongAxis)
     .Numbers(NumberUse::kMoves)
     .Doc("The operands one after the other along an axis; their other sizes are equal.")
-    .Origins(OriginsOfAllButAxis);
+    .Origins(OriginsOfAllButAxis)
+    .Complex(ComplexUse::kParts);
 
 // --- split ----------------------------------------------------------------------------------
 
@@ -246,7 +247,8 @@ X2IR_OP(split)
         "Parts of the operand along an axis, of the sizes that `split` gives. Without it parts "
         "are equal; with num_outputs (the number of outputs) sizes are rounded up and the last "
         "parts are smaller.")
-    .Origins(OriginsButAxis);
+    .Origins(OriginsButAxis)
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

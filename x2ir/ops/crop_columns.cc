@@ -228,7 +228,8 @@ X2IR_OP(col2im)
     .Doc(
         "Puts images together from the columns of their blocks, channels first; what falls on the "
         "same pixel is added up. Strides and dilations are 1, pads 0 where they are left out.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

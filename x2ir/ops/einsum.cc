@@ -288,7 +288,8 @@ X2IR_OP(einsum)
         "The sum of products that the equation describes (\"bij,bjk->bik\"): letters name axes, "
         "those that the result lacks are summed up, an ellipsis stands for axes that broadcast.")
     .AllowsFloat16()
-    .MultiplyAdds(WorkOfEinsum);
+    .MultiplyAdds(WorkOfEinsum)
+    .Complex(ComplexUse::kProducts);
 
 }  // namespace
 }  // namespace x2ir

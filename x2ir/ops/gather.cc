@@ -115,7 +115,8 @@ X2IR_OP(gather)
     .Doc(
         "Picks slices of an axis by index; the axes of indices take its place. Negative indices "
         "count from the end.")
-    .Origins(OriginsOfGather);
+    .Origins(OriginsOfGather)
+    .Complex(ComplexUse::kParts);
 
 // --- gather_elements ------------------------------------------------------------------------
 
@@ -185,7 +186,8 @@ X2IR_OP(gather_elements)
     .Doc(
         "Picks one element for each index: the position is the index's own, except along the "
         "axis, where it is the index.")
-    .Origins(OriginsOfGatherElements);
+    .Origins(OriginsOfGatherElements)
+    .Complex(ComplexUse::kParts);
 
 // --- gather_nd ------------------------------------------------------------------------------
 
@@ -278,7 +280,8 @@ X2IR_OP(gather_nd)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc(
         "Picks slices by index tuples, which are along the last axis of indices; the first "
-        "batch_dims axes of both go together.");
+        "batch_dims axes of both go together.")
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

@@ -357,7 +357,8 @@ X2IR_OP(trilu)
     .Doc(
         "The upper (or lower) triangle of the matrices in the last two axes, from (or up to) "
         "diagonal k (left out: 0); zeros elsewhere.")
-    .Origins(OriginsInOrder);
+    .Origins(OriginsInOrder)
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

@@ -176,7 +176,8 @@ X2IR_OP(matmul)
         "row (left) or a column (right), and the axis it lacks is not in the result.")
     .AllowsFloat16()
     .MultiplyAdds(WorkOfMatMul)
-    .Origins(OriginsOfMatMul);
+    .Origins(OriginsOfMatMul)
+    .Complex(ComplexUse::kProducts);
 
 // --- gemm -----------------------------------------------------------------------------------
 

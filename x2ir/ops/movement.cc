@@ -72,7 +72,8 @@ X2IR_OP(transpose)
     .Doc(
         "Axis i of the result is axis perm[i] of the operand. perm is absent only where the rank "
         "is not known: then the axes are reversed.")
-    .Origins(OriginsOfTranspose);
+    .Origins(OriginsOfTranspose)
+    .Complex(ComplexUse::kParts);
 
 // --- expand ---------------------------------------------------------------------------------
 
@@ -148,7 +149,8 @@ X2IR_OP(expand)
     .Axes({FlipExpand, MoveSizes})
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Doc("The operand broadcast together with a tensor of that shape.")
-    .Origins(OriginsOfExpand);
+    .Origins(OriginsOfExpand)
+    .Complex(ComplexUse::kParts);
 
 // --- tile -----------------------------------------------------------------------------------
 
@@ -210,7 +212,8 @@ X2IR_OP(tile)
     .Eval(EvalTile)
     .Axes({FlipTile, MoveRepeats})
     .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Doc("The operand repeated along each axis, as often as `repeats` says.");
+    .Doc("The operand repeated along each axis, as often as `repeats` says.")
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

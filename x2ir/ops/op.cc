@@ -125,6 +125,10 @@ OpDef& OpDef::Commutes() {
   commutes_ = true;
   return *this;
 }
+OpDef& OpDef::Complex(ComplexUse use) {
+  complex_ = use;
+  return *this;
+}
 OpDef& OpDef::Zeros(ZeroUse use) {
   zeros_ = use;
   return *this;

@@ -94,6 +94,7 @@ class OpDef {
   OpDef& Elementwise(NumberUse use);
   // Its two operands, or all of them, may change places.
   OpDef& Commutes();
+  OpDef& Complex(ComplexUse use);        // default: kNone
   OpDef& Zeros(ZeroUse use);             // default: kPasses
   OpDef& Origins(AxisOriginsFn fn);      // default: see AxisOrigins
   OpDef& MultiplyAdds(WorkFn how_many);  // default: none
@@ -125,6 +126,10 @@ class OpDef {
   const SourcePlace& place() const { return place_; }
   const AxisRule& axes() const { return axes_; }
   const NumberRule& numbers() const { return numbers_; }
+  // Whether results depend on the shapes of operands alone.
+  bool only_shapes() const {
+    return numbers_.use == NumberUse::kMoves && numbers_.results == kNoneOfType;
+  }
   RowUse rows() const { return rows_; }
   MoveUse moves() const { return moves_; }
   bool heavy() const { return heavy_; }
@@ -132,6 +137,7 @@ class OpDef {
   bool quantized_unit() const { return quantized_unit_; }
   const FloatRule& floats() const { return floats_; }
   bool commutes() const { return commutes_; }
+  ComplexUse complex() const { return complex_; }
   ZeroUse zeros() const { return zeros_; }
   AxisOriginsFn origins() const { return origins_; }  // may be null, as may be:
   WorkFn multiply_adds() const { return multiply_adds_; }
@@ -156,6 +162,7 @@ class OpDef {
   bool any_kind_ = false;
   bool heavy_ = false, bounded_results_ = false, quantized_unit_ = false;
   bool states_axes_ = false, states_numbers_ = false, states_floats_ = false, commutes_ = false;
+  ComplexUse complex_ = ComplexUse::kNone;
   ZeroUse zeros_ = ZeroUse::kPasses;
   FloatRule floats_;
   AxisOriginsFn origins_ = nullptr;

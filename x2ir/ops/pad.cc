@@ -220,7 +220,8 @@ X2IR_OP(pad)
     .Doc(
         "Adds elements at both ends of each of `axes` (left out: all), all begins first; negative "
         "numbers cut off. Modes: constant, reflect, edge, wrap.")
-    .Origins(OriginsInOrder);
+    .Origins(OriginsInOrder)
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

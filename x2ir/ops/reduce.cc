@@ -278,10 +278,14 @@ void Define(OpDef& def, Reduce kind, std::string_view doc) {
 
 #define X2IR_REDUCE(name, kind, doc) X2IR_OP(name).With(Define, Reduce::kind, doc)
 
-X2IR_REDUCE(reduce_sum, kSum, "Sum").AllowsFloat16().Origins(OriginsOfReduction);
+X2IR_REDUCE(reduce_sum, kSum, "Sum")
+    .AllowsFloat16()
+    .Origins(OriginsOfReduction)
+    .Complex(ComplexUse::kParts);
 X2IR_REDUCE(reduce_mean, kMean, "Mean (of integers: rounded towards zero)")
     .AllowsFloat16()
-    .Origins(OriginsOfReduction);
+    .Origins(OriginsOfReduction)
+    .Complex(ComplexUse::kParts);
 X2IR_REDUCE(reduce_max, kMax, "Largest element (of nothing: -inf or the type's smallest)")
     .Origins(OriginsOfReduction);
 X2IR_REDUCE(reduce_min, kMin, "Smallest element (of nothing: inf or the type's largest)")

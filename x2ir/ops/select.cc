@@ -157,7 +157,8 @@ X2IR_OP(compress)
     .BoundedResults()
     .Doc(
         "The slices of an axis for which condition is true; without axis, the elements of the "
-        "flattened operand.");
+        "flattened operand.")
+    .Complex(ComplexUse::kParts);
 
 // --- unique ---------------------------------------------------------------------------------
 

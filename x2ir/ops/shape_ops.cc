@@ -263,7 +263,8 @@ X2IR_OP(reshape)
     .Doc(
         "The same elements in another shape. One size may be -1: what the others leave. Size 0 "
         "copies the operand's size at that axis, unless allowzero.")
-    .Origins(OriginsOfReshape);
+    .Origins(OriginsOfReshape)
+    .Complex(ComplexUse::kParts);
 
 // --- flatten --------------------------------------------------------------------------------
 
@@ -306,7 +307,8 @@ X2IR_OP(flatten)
     .Axes(kReshapeAxes)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Moves(MoveUse::kInOrder)
-    .Doc("A matrix: the axes before `axis` are its rows, the rest its columns.");
+    .Doc("A matrix: the axes before `axis` are its rows, the rest its columns.")
+    .Complex(ComplexUse::kParts);
 
 // --- squeeze, unsqueeze ---------------------------------------------------------------------
 
@@ -408,7 +410,8 @@ X2IR_OP(squeeze)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Moves(MoveUse::kInOrder)
     .Doc("Drops the given axes, which must have size 1; without axes, every axis of size 1.")
-    .Origins(OriginsOfSqueeze);
+    .Origins(OriginsOfSqueeze)
+    .Complex(ComplexUse::kParts);
 
 absl::Status InferUnsqueeze(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "axes"));
@@ -480,7 +483,8 @@ X2IR_OP(unsqueeze)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Moves(MoveUse::kInOrder)
     .Doc("Inserts axes of size 1; `axes` gives their positions in the result.")
-    .Origins(OriginsOfUnsqueeze);
+    .Origins(OriginsOfUnsqueeze)
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

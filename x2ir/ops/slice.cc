@@ -227,7 +227,8 @@ X2IR_OP(slice)
     .Doc(
         "The elements from starts to ends (excluded) by steps along the given axes (left out: "
         "the first ones). Negative bounds count from the end; bounds are clamped.")
-    .Origins(OriginsInOrder);
+    .Origins(OriginsInOrder)
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

@@ -101,7 +101,8 @@ X2IR_OP(depth_to_space)
     .Doc(
         "Channels become blocks of space. DCR: the block's place is the outer part of the channel "
         "number; CRD: the inner part.")
-    .Origins(OriginsOfBatch);
+    .Origins(OriginsOfBatch)
+    .Complex(ComplexUse::kParts);
 
 X2IR_OP(space_to_depth)
     .In("x")
@@ -114,7 +115,8 @@ X2IR_OP(space_to_depth)
     .Numbers(NumberUse::kMoves, kFirstOfType)
     .Moves(MoveUse::kAll)
     .Doc("Blocks of space become channels, the block's place the outer part of the channel number.")
-    .Origins(OriginsOfBatch);
+    .Origins(OriginsOfBatch)
+    .Complex(ComplexUse::kParts);
 
 }  // namespace
 }  // namespace x2ir

@@ -76,6 +76,14 @@ enum class MoveUse : uint8_t {
   kInOrder,  // all in the same order: only the shape changes
 };
 
+// What becomes of the op where complex numbers become their real and imaginary parts
+// (optimizer/complex_parts.h).
+enum class ComplexUse : uint8_t {
+  kNone,      // it is refused, but for a formula of its own there
+  kParts,     // one of the real parts and one of the imaginary ones: it moves numbers or adds them
+  kProducts,  // one for each pair of parts: it adds products of its two operands
+};
+
 // Whether results tell 0 from -0 of an operand, but for their own sign of a zero. As IEEE 754
 // defines the op.
 enum class ZeroUse : uint8_t {

@@ -136,7 +136,8 @@ X2IR_OP(identity)
     .Eval(EvalIdentity)
     .Axes(kElementwiseAxes)
     .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Doc("The operand itself.");
+    .Doc("The operand itself.")
+    .Complex(ComplexUse::kParts);
 
 X2IR_OP(abs)
     .In("x")

@@ -177,7 +177,6 @@ ComplexResults MakeComplex(ComplexJob& j) {
 
 ComplexResults RealPart(ComplexJob& j) { return {{j.parts(0).re, nullptr}}; }
 ComplexResults ImaginaryPart(ComplexJob& j) { return OneResult(j.Whole(0).im); }
-// What only looks at shapes.
 ComplexResults OfShape(ComplexJob& j) { return {{j.Same({j.parts(0).re})[0], nullptr}}; }
 
 Complex ComplexSum(const Complex& a, const Complex& b) { return a + b; }
@@ -187,6 +186,8 @@ Complex ComplexQuotient(const Complex& a, const Complex& b) { return a / b; }
 // As PyTorch has it, whose zeros stay positive.
 Complex ComplexNegative(const Complex& z) { return {0.0 - z.re, 0.0 - z.im}; }
 
+// Formulas of single ops, which only this step needs. What holds for kinds of ops they say
+// themselves (OpDef::complex).
 constexpr struct ComplexRuleRow {
   std::string_view op;
   ComplexRule rule;
@@ -195,40 +196,8 @@ constexpr struct ComplexRuleRow {
     {"real", RealPart},
     {"imag", ImaginaryPart},
     {"cast", ComplexCast},
-    {"shape", OfShape},
-    {"size", OfShape},
-    // The same elements elsewhere, and sums of them.
-    {"col2im", EachPart},
-    {"compress", EachPart},
-    {"concat", EachPart},
-    {"cum_sum", EachPart},
-    {"depth_to_space", EachPart},
-    {"expand", EachPart},
-    {"flatten", EachPart},
-    {"gather", EachPart},
-    {"gather_elements", EachPart},
-    {"gather_nd", EachPart},
-    {"identity", EachPart},
-    {"pad", EachPart},
-    {"reduce_mean", EachPart},
-    {"reduce_sum", EachPart},
-    {"reshape", EachPart},
-    {"reverse_sequence", EachPart},
     {"scatter_elements", ComplexScatter},
     {"scatter_nd", ComplexScatter},
-    {"slice", EachPart},
-    {"space_to_depth", EachPart},
-    {"split", EachPart},
-    {"squeeze", EachPart},
-    {"tile", EachPart},
-    {"transpose", EachPart},
-    {"trilu", EachPart},
-    {"unsqueeze", EachPart},
-    {"where", EachPart},
-    // Products.
-    {"einsum", Products},
-    {"matmul", Products},
-    // By element.
     {"add", ComplexBinary<ComplexSum>},
     {"sub", ComplexBinary<ComplexDifference>},
     {"mul", ComplexBinary<ComplexProduct>},
@@ -250,6 +219,14 @@ constexpr struct ComplexRuleRow {
 ComplexRule ComplexRuleOf(Symbol op) {
   for (const ComplexRuleRow& row : kComplexRules) {
     if (op == row.op) return row.rule;
+  }
+  const OpDef* def = FindOp(op);
+  if (!def) return nullptr;
+  if (def->only_shapes()) return OfShape;
+  switch (def->complex()) {
+    case ComplexUse::kNone: return nullptr;
+    case ComplexUse::kParts: return EachPart;
+    case ComplexUse::kProducts: return Products;
   }
   return nullptr;
 }

@@ -228,9 +228,10 @@ bool IsCarried(const Node& node, size_t operand, int64_t axis) {
 // such an axis would mix what belongs to different elements of the batch. So do the elements of a
 // batch of 1: whether the program means its one element, or all that there are, cannot be told.
 absl::Status RefuseMixing(Trace& trace, const Node& node) {
-  // Of these PrepareNode has seen to it.
-  for (const char* op : {"reshape", "gather", "gather_nd", "shape", "size"}) {
-    if (node.Is(op)) return absl::OkStatus();
+  // PrepareNode has rewritten reshape, gather and gather_nd for it.
+  const OpDef* op = OpOf(&node);
+  if (op->only_shapes() || node.Is("reshape") || node.Is("gather") || node.Is("gather_nd")) {
+    return absl::OkStatus();
   }
   for (size_t i = 0; i < node.num_inputs(); ++i) {
     const Shape* shape = node.input(i) ? node.input(i)->shape() : nullptr;

@@ -148,7 +148,8 @@ bool ComesFromInput(const Value* value) {
     if (!v || !seen.insert(v).second) continue;
     if (v->is_input()) return true;
     const Node* node = v->producer();
-    if (!node || node->Is("shape") || node->Is("size")) continue;
+    const OpDef* op = OpOf(node);
+    if (!node || (op && op->only_shapes())) continue;
     for (const Value* operand : node->inputs()) open.push_back(operand);
   }
   return false;
