@@ -148,10 +148,8 @@ bool MeetsHalves(const Expr& x, const QuantizationParams& steps) {
     return zero.low == zero.high;
   }
   const Node* mean = MakerOf(x);
-  if (!mean || !(mean->Is("average_pool") || mean->Is("global_average_pool") ||
-                 mean->Is("reduce_mean") || mean->Is("resize"))) {
-    return false;
-  }
+  const OpDef* op = OpOf(mean);
+  if (!op || op->gives() != ResultUse::kMeans) return false;
   const Node* before = MakerOf(mean->input(0));
   if (!before || !before->Is("dequantize_linear")) return false;
   if (mean->Is("average_pool") && mean->attrs().Has("kernel_shape")) {

@@ -152,7 +152,9 @@ X2IR_OP(relu)
     .Eval(RealMap([](auto x) { return x < 0 ? decltype(x){0} : x; }))
     .Elementwise(NumberUse::kCompares)
     .Rows(RowUse::kElementwise)
-    .Doc("max(x, 0).");
+    .Doc("max(x, 0).")
+    .Obeys(kTwiceIsOnce)
+    .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(leaky_relu)
     .In("x")
@@ -237,7 +239,8 @@ X2IR_OP(sigmoid)
     .Rows(RowUse::kElementwise)
     .Doc("1 / (1 + exp(-x)).")
     .AllowsFloat16()
-    .Zeros(ZeroUse::kForgets);
+    .Zeros(ZeroUse::kForgets)
+    .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(hard_sigmoid)
     .In("x")
@@ -254,7 +257,8 @@ X2IR_OP(hard_sigmoid)
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
     .Doc("alpha * x + beta, kept between 0 and 1.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(hard_swish)
     .In("x")
@@ -277,7 +281,8 @@ X2IR_OP(softplus)
     .Elementwise(NumberUse::kFloatOnly)
     .Rows(RowUse::kElementwise)
     .Doc("log(exp(x) + 1).")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(softsign)
     .In("x")

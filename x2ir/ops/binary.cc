@@ -290,7 +290,9 @@ X2IR_OP(add)
     .Rows(RowUse::kElementwise)
     .Doc("a + b, broadcast. Integers wrap.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Zeros(ZeroUse::kForgetsInSum)
+    .Neutral(0);
 
 X2IR_OP(sub)
     .In("a")
@@ -301,7 +303,9 @@ X2IR_OP(sub)
     .Elementwise(NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
     .Doc("a - b, broadcast. Integers wrap.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Zeros(ZeroUse::kForgetsInSum)
+    .Neutral(0);
 
 X2IR_OP(mul)
     .In("a")
@@ -313,7 +317,8 @@ X2IR_OP(mul)
     .Rows(RowUse::kElementwise)
     .Doc("a * b, broadcast. Integers wrap.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Neutral(1);
 
 X2IR_OP(div)
     .In("a")
@@ -325,7 +330,8 @@ X2IR_OP(div)
     .Rows(RowUse::kElementwise)
     .Doc("a / b, broadcast. Integers go towards zero, and by zero give 0.")
     .AllowsFloat16()
-    .Zeros(ZeroUse::kTellsOfOperand1);
+    .Zeros(ZeroUse::kTellsOfOperand1)
+    .Neutral(1);
 
 X2IR_OP(mod)
     .In("a")
@@ -352,7 +358,8 @@ X2IR_OP(pow)
         "base to the power of exponent, broadcast, in the base's element type. Integers wrap; "
         "negative powers of integers go towards zero, and those of 0 are 0.")
     .AllowsFloat16()
-    .Zeros(ZeroUse::kTells);
+    .Zeros(ZeroUse::kTells)
+    .Neutral(1);
 
 X2IR_OP(min)
     .VarIn("x")
@@ -362,7 +369,8 @@ X2IR_OP(min)
     .Elementwise(NumberUse::kCompares)
     .Rows(RowUse::kElementwise)
     .Doc("The least of all operands, broadcast. NaN where one is NaN.")
-    .Commutes();
+    .Commutes()
+    .Obeys(kOfSameIsIt | kOfOneIsIt);
 
 X2IR_OP(max)
     .VarIn("x")
@@ -372,7 +380,8 @@ X2IR_OP(max)
     .Elementwise(NumberUse::kCompares)
     .Rows(RowUse::kElementwise)
     .Doc("The greatest of all operands, broadcast. NaN where one is NaN.")
-    .Commutes();
+    .Commutes()
+    .Obeys(kOfSameIsIt | kOfOneIsIt);
 
 X2IR_OP(sum)
     .VarIn("x")
@@ -382,7 +391,8 @@ X2IR_OP(sum)
     .Elementwise(NumberUse::kWraps)
     .Doc("The sum of all operands, broadcast.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Obeys(kOfOneIsIt);
 
 X2IR_OP(mean)
     .VarIn("x")
@@ -392,7 +402,8 @@ X2IR_OP(mean)
     .Elementwise(NumberUse::kFloatOnly)
     .Doc("The mean of all operands, broadcast.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Obeys(kOfOneIsIt);
 
 X2IR_OP(bit_shift)
     .In("a")
@@ -403,7 +414,8 @@ X2IR_OP(bit_shift)
     .Eval(EvalBitShift)
     .Elementwise(NumberUse::kFixed)
     .Doc("The unsigned integer a shifted by n bits to the LEFT or RIGHT, broadcast.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Neutral(0);
 
 X2IR_OP(bitwise_and)
     .In("a")
@@ -425,7 +437,8 @@ X2IR_OP(bitwise_or)
     .Elementwise(NumberUse::kFixed)
     .Doc("The bits that a or b has, broadcast.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Neutral(0);
 
 X2IR_OP(bitwise_xor)
     .In("a")
@@ -436,6 +449,7 @@ X2IR_OP(bitwise_xor)
     .Elementwise(NumberUse::kFixed)
     .Doc("The bits that one of a and b has, broadcast.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Neutral(0);
 
 }  // namespace x2ir

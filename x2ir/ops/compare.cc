@@ -198,7 +198,9 @@ X2IR_OP(and)
     .Elementwise(NumberUse::kFixed)
     .Doc("Whether both bools are true, broadcast.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Neutral(1)
+    .Obeys(kOfSameIsIt);
 
 X2IR_OP(or)
     .In("a")
@@ -209,7 +211,9 @@ X2IR_OP(or)
     .Elementwise(NumberUse::kFixed)
     .Doc("Whether one of two bools is true, broadcast.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Neutral(0)
+    .Obeys(kOfSameIsIt);
 
 X2IR_OP(xor)
     .In("a")
@@ -220,7 +224,8 @@ X2IR_OP(xor)
     .Elementwise(NumberUse::kFixed)
     .Doc("Whether two bools differ, broadcast.")
     .AllowsFloat16()
-    .Commutes();
+    .Commutes()
+    .Neutral(0);
 
 X2IR_OP(where)
     .In("condition")

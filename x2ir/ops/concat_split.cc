@@ -115,7 +115,8 @@ X2IR_OP(concat)
     .Numbers(NumberUse::kMoves)
     .Doc("The operands one after the other along an axis; their other sizes are equal.")
     .Origins(OriginsOfAllButAxis)
-    .Complex(ComplexUse::kParts);
+    .Complex(ComplexUse::kParts)
+    .Obeys(kOfOneIsIt);
 
 // --- split ----------------------------------------------------------------------------------
 

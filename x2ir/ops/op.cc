@@ -133,6 +133,18 @@ OpDef& OpDef::Zeros(ZeroUse use) {
   zeros_ = use;
   return *this;
 }
+OpDef& OpDef::Gives(ResultUse use) {
+  gives_ = use;
+  return *this;
+}
+OpDef& OpDef::Obeys(uint32_t equations) {
+  equations_ = equations;
+  return *this;
+}
+OpDef& OpDef::Neutral(int number) {
+  neutral_ = number;
+  return *this;
+}
 OpDef& OpDef::Origins(AxisOriginsFn fn) {
   origins_ = fn;
   return *this;

@@ -94,8 +94,13 @@ class OpDef {
   OpDef& Elementwise(NumberUse use);
   // Its two operands, or all of them, may change places.
   OpDef& Commutes();
-  OpDef& Complex(ComplexUse use);        // default: kNone
-  OpDef& Zeros(ZeroUse use);             // default: kPasses
+  OpDef& Complex(ComplexUse use);    // default: kNone
+  OpDef& Zeros(ZeroUse use);         // default: kPasses
+  OpDef& Gives(ResultUse use);       // default: kAny
+  OpDef& Obeys(uint32_t equations);  // default: none
+  // If all elements of an operand are that number, the result is the other operand, broadcast:
+  // either operand of an op that commutes, the second one of others.
+  OpDef& Neutral(int number);
   OpDef& Origins(AxisOriginsFn fn);      // default: see AxisOrigins
   OpDef& MultiplyAdds(WorkFn how_many);  // default: none
   // Evaluation is expensive for each element.
@@ -139,6 +144,9 @@ class OpDef {
   bool commutes() const { return commutes_; }
   ComplexUse complex() const { return complex_; }
   ZeroUse zeros() const { return zeros_; }
+  ResultUse gives() const { return gives_; }
+  bool obeys(OpEquation equation) const { return (equations_ & equation) != 0; }
+  std::optional<int> neutral() const { return neutral_; }
   AxisOriginsFn origins() const { return origins_; }  // may be null, as may be:
   WorkFn multiply_adds() const { return multiply_adds_; }
   bool states_traits() const { return states_axes_ && states_numbers_; }
@@ -164,6 +172,9 @@ class OpDef {
   bool states_axes_ = false, states_numbers_ = false, states_floats_ = false, commutes_ = false;
   ComplexUse complex_ = ComplexUse::kNone;
   ZeroUse zeros_ = ZeroUse::kPasses;
+  ResultUse gives_ = ResultUse::kAny;
+  uint32_t equations_ = 0;
+  std::optional<int> neutral_;
   FloatRule floats_;
   AxisOriginsFn origins_ = nullptr;
   WorkFn multiply_adds_ = nullptr;

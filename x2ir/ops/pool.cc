@@ -470,7 +470,8 @@ X2IR_OP(average_pool)
     .Heavy()
     .Doc("Mean of the elements under a sliding window, of padding too if count_include_pad.")
     .AllowsFloat16()
-    .Origins(OriginsOfBatch);
+    .Origins(OriginsOfBatch)
+    .Gives(ResultUse::kMeans);
 X2IR_OP(lp_pool)
     .In("x")
     .Out("y")
@@ -506,7 +507,8 @@ X2IR_OP(global_average_pool)
     .Numbers(NumberUse::kFloatOnly)
     .Doc("Mean of each channel; spatial axes stay with size 1.")
     .AllowsFloat16()
-    .Origins(OriginsOfBatch);
+    .Origins(OriginsOfBatch)
+    .Gives(ResultUse::kMeans);
 X2IR_OP(global_max_pool)
     .In("x")
     .Out("y")

@@ -285,7 +285,8 @@ X2IR_REDUCE(reduce_sum, kSum, "Sum")
 X2IR_REDUCE(reduce_mean, kMean, "Mean (of integers: rounded towards zero)")
     .AllowsFloat16()
     .Origins(OriginsOfReduction)
-    .Complex(ComplexUse::kParts);
+    .Complex(ComplexUse::kParts)
+    .Gives(ResultUse::kMeans);
 X2IR_REDUCE(reduce_max, kMax, "Largest element (of nothing: -inf or the type's smallest)")
     .Origins(OriginsOfReduction);
 X2IR_REDUCE(reduce_min, kMin, "Smallest element (of nothing: inf or the type's largest)")

@@ -536,7 +536,8 @@ X2IR_OP(resize)
         "Resamples the axes (all, unless `axes` names some) by scales or to sizes; roi serves "
         "tf_crop_and_resize alone. Coordinates are computed in float32.")
     .NeedsFloat32(float32_for::kPlaces, 1u << 1 | 1u << 2, true)
-    .Origins(OriginsOfBatch);
+    .Origins(OriginsOfBatch)
+    .Gives(ResultUse::kMeans);
 
 }  // namespace
 

@@ -106,7 +106,8 @@ X2IR_OP(softmax)
     .Doc("exp(x) divided by the sum of exp(x) along the axis.")
     .AllowsFloat16()
     .Zeros(ZeroUse::kForgets)
-    .Origins(OriginsButAxis);
+    .Origins(OriginsButAxis)
+    .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(log_softmax)
     .In("x")

@@ -91,6 +91,23 @@ enum class ZeroUse : uint8_t {
   kForgets,          // results are the same, zeros and all
   kTells,            // results are other numbers, or may be
   kTellsOfOperand1,  // of the second operand alone
+  kForgetsInSum,     // as kPasses, but results are the same if the other operand has no zeros
+};
+
+// What is known of the results, whatever the operands hold; of floats they may also be NaN.
+enum class ResultUse : uint8_t {
+  kAny,
+  kNotNegative,  // of floats: not below 0, but maybe -0
+  kWhole,        // whole numbers or infinities
+  kMeans,        // means of elements of operand 0, maybe of one alone
+};
+
+// Equations that hold for all numbers that the op takes. Bits.
+enum OpEquation : uint32_t {
+  kTwiceIsNothing = 1,  // f(f(x)) = x
+  kTwiceIsOnce = 2,     // f(f(x)) = f(x)
+  kOfSameIsIt = 4,      // f(x, x) = x
+  kOfOneIsIt = 8,       // f(x) = x, where f takes any number of operands
 };
 
 // The operands that stay float32 when a model becomes float16 or bfloat16.

@@ -148,7 +148,9 @@ X2IR_OP(abs)
     .Rows(RowUse::kElementwise)
     .Doc("Absolute value. The least signed integer stays itself.")
     .AllowsFloat16()
-    .Zeros(ZeroUse::kForgets);
+    .Zeros(ZeroUse::kForgets)
+    .Obeys(kTwiceIsOnce)
+    .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(neg)
     .In("x")
@@ -158,7 +160,8 @@ X2IR_OP(neg)
     .Elementwise(NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
     .Doc("-x. Integers wrap.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Obeys(kTwiceIsNothing);
 
 X2IR_OP(sign)
     .In("x")
@@ -166,7 +169,9 @@ X2IR_OP(sign)
     .Infer(SameTypeAsFirst)
     .Eval(RealMap([](auto x) { return Sign(x); }))
     .Elementwise(NumberUse::kCompares)
-    .Doc("-1, 0 or 1; NaN for NaN.");
+    .Doc("-1, 0 or 1; NaN for NaN.")
+    .Obeys(kTwiceIsOnce)
+    .Gives(ResultUse::kWhole);
 
 X2IR_OP(erf)
     .In("x")
@@ -198,7 +203,9 @@ X2IR_FLOAT_FUNCTION(asinh, std::asinh(x), "Inverse hyperbolic sine.").AllowsFloa
 X2IR_FLOAT_FUNCTION(atan, std::atan(x), "Inverse tangent.").AllowsFloat16();
 X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.").AllowsFloat16();
 X2IR_FLOAT_FUNCTION(ceil, std::ceil(x), "The least integer that is not less than x.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Obeys(kTwiceIsOnce)
+    .Gives(ResultUse::kWhole);
 X2IR_FLOAT_FUNCTION(cos, std::cos(x), "Cosine.")
     .NeedsFloat32(float32_for::kAngles, kAllOfType, true)
     .Zeros(ZeroUse::kForgets);
@@ -208,9 +215,12 @@ X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.")
 X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.")
     .Rows(RowUse::kElementwise)
     .AllowsFloat16()
-    .Zeros(ZeroUse::kForgets);
+    .Zeros(ZeroUse::kForgets)
+    .Gives(ResultUse::kNotNegative);
 X2IR_FLOAT_FUNCTION(floor, std::floor(x), "The greatest integer that is not greater than x.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Obeys(kTwiceIsOnce)
+    .Gives(ResultUse::kWhole);
 X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.")
     .Rows(RowUse::kElementwise)
     .AllowsFloat16()
@@ -220,12 +230,15 @@ X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.")
     .AllowsFloat16()
     .Zeros(ZeroUse::kTells);
 X2IR_FLOAT_FUNCTION(round, std::nearbyint(x), "The nearest integer; halves go to the even one.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Obeys(kTwiceIsOnce)
+    .Gives(ResultUse::kWhole);
 X2IR_FLOAT_FUNCTION(sin, std::sin(x), "Sine.").NeedsFloat32(float32_for::kAngles, kAllOfType, true);
 X2IR_FLOAT_FUNCTION(sinh, std::sinh(x), "Hyperbolic sine.").AllowsFloat16();
 X2IR_FLOAT_FUNCTION(sqrt, std::sqrt(x), "Square root; NaN for negative numbers.")
     .Rows(RowUse::kElementwise)
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Gives(ResultUse::kNotNegative);
 X2IR_FLOAT_FUNCTION(tan, std::tan(x), "Tangent.")
     .NeedsFloat32(float32_for::kAngles, kAllOfType, true);
 X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.")
@@ -239,7 +252,8 @@ X2IR_OP(not )
     .Eval(EvalNot)
     .Elementwise(NumberUse::kFixed)
     .Doc("Logical not of bools.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Obeys(kTwiceIsNothing);
 
 X2IR_OP(bitwise_not)
     .In("x")
@@ -248,7 +262,8 @@ X2IR_OP(bitwise_not)
     .Eval(EvalBitwiseNot)
     .Elementwise(NumberUse::kFixed)
     .Doc("Every bit of an integer inverted.")
-    .AllowsFloat16();
+    .AllowsFloat16()
+    .Obeys(kTwiceIsNothing);
 
 X2IR_OP(is_nan)
     .In("x")

@@ -138,19 +138,19 @@ absl::StatusOr<bool> FoldIntoAveragePool(Rewriter& r) {
 }
 X2IR_RULE(fold_pad, average_pool, FoldIntoAveragePool, {"pad"});
 
+bool GivesNotNegative(const OpDef& op) { return op.gives() == ResultUse::kNotNegative; }
+
 // Whether no element is below 0, as far as the ops just before tell. (NaN does not matter.)
 bool IsNeverNegative(Rewriter& r, const Value* value) {
   constexpr int kDepth = 8;
   const Pattern pattern(r);
   for (int i = 0; i < kDepth; ++i) {
-    for (const char* op :
-         {"relu", "sigmoid", "hard_sigmoid", "softplus", "softmax", "exp", "abs", "sqrt"}) {
-      if (pattern.By(value, op)) return true;
-    }
+    if (pattern.By(value, GivesNotNegative)) return true;
     if (const Node* clip = pattern.By(value, "clip")) {
       const auto low = Pattern::Number(clip->input(1), clip->input(0));
       return low && *low >= 0;
     }
+    // What models have between an activation and a pool.
     const Node* moved = nullptr;
     for (const char* op : {"transpose", "reshape", "max_pool", "identity"}) {
       if (!moved) moved = pattern.By(value, op);

@@ -28,8 +28,9 @@ bool Tells(const Node& node, size_t operand) {
 }
 
 bool Forgets(const Node& node, size_t operand) {
-  if (FindOp(node.op())->zeros() == ZeroUse::kForgets) return true;
-  return (node.op() == "add" || node.op() == "sub") && HasNoZero(node.input(1 - operand));
+  const ZeroUse use = FindOp(node.op())->zeros();
+  return use == ZeroUse::kForgets ||
+         (use == ZeroUse::kForgetsInSum && HasNoZero(node.input(1 - operand)));
 }
 
 }  // namespace

@@ -105,11 +105,8 @@ X2IR_RULE(simplify, clip, RemoveBoundless);
 absl::StatusOr<bool> RemoveOfOne(Rewriter& r) {
   return r.node().num_inputs() == 1 && r.Replace(r.in(0));
 }
-X2IR_RULE(simplify, min, RemoveOfOne);
-X2IR_RULE(simplify, max, RemoveOfOne);
-X2IR_RULE(simplify, sum, RemoveOfOne);
-X2IR_RULE(simplify, mean, RemoveOfOne);
-X2IR_RULE(simplify, concat, RemoveOfOne);
+bool OfOneIsIt(const OpDef& op) { return op.obeys(kOfOneIsIt); }
+X2IR_RULE_OF_OPS(simplify, OfOneIsIt, RemoveOfOne);
 
 absl::StatusOr<bool> SumAsAdd(Rewriter& r) {
   if (r.node().num_inputs() != 2 || !r.in(0) || !r.in(1)) return false;
@@ -119,20 +116,9 @@ X2IR_RULE(simplify, sum, SumAsAdd);
 
 // --- 6 --------------------------------------------------------------------------------------
 
-// An operand that leaves the other one as it is.
-struct Neutral {
-  std::string_view op;
-  int number;
-  bool either;  // else the second operand alone
-};
-constexpr Neutral kNeutrals[] = {
-    {"add", 0, true},        {"sub", 0, false},        {"mul", 1, true},        {"div", 1, false},
-    {"pow", 1, false},       {"and", 1, true},         {"or", 0, true},         {"xor", 0, true},
-    {"bitwise_or", 0, true}, {"bitwise_xor", 0, true}, {"bit_shift", 0, false},
-};
-// Whether all elements are that number; of zeros of the wrong sign, where `of` tells no zeros
-// apart.
-bool IsAll(const Value& value, const Neutral& neutral, const Value& of) {
+// Whether all elements are that number; zeros of another sign than `negative_zero` says only where
+// `of` tells no zeros apart.
+bool IsAll(const Value& value, int number, bool negative_zero, const Value& of) {
   const Tensor* tensor = value.fixed_constant();
   std::optional<Tensor> known;
   if (!tensor) {
@@ -147,44 +133,33 @@ bool IsAll(const Value& value, const Neutral& neutral, const Value& of) {
   bool matters = false;
   for (int64_t i = 0; i < tensor->num_elements(); ++i) {
     if (IsInteger(t) || t == DType::kBool) {
-      if (tensor->AsInt(i) != neutral.number) return false;
+      if (tensor->AsInt(i) != number) return false;
     } else {
       const double v = tensor->AsDouble(i);
-      if (v != neutral.number) return false;
-      if (v == 0 && std::signbit(v) != (neutral.op == "add")) matters = true;
+      if (v != number) return false;
+      if (v == 0 && std::signbit(v) != negative_zero) matters = true;
     }
   }
   return !matters || !SignOfZeroMatters(of);
 }
 
 absl::StatusOr<bool> RemoveNeutral(Rewriter& r) {
-  const Neutral* neutral = nullptr;
-  for (const Neutral& row : kNeutrals) {
-    if (r.node().op() == row.op) neutral = &row;
-  }
+  const OpDef& op = *OpOf(&r.node());
   for (const size_t other : {size_t{1}, size_t{0}}) {
-    if (other == 0 && !neutral->either) break;
+    if (other == 0 && !op.commutes()) break;
     const DType t = r.in(other)->dtype();
     // Complex numbers: infinities times 1 are NaN.
     if (!IsInteger(t) && !IsFloating(t) && t != DType::kBool) continue;
-    if (IsAll(*r.in(other), *neutral, *r.out()) && HasTypeOf(r, 1 - other)) {
+    // x + -0 is x for all x; x + 0 makes 0 of -0.
+    if (IsAll(*r.in(other), *op.neutral(), r.node().Is("add"), *r.out()) &&
+        HasTypeOf(r, 1 - other)) {
       return r.Replace(r.in(1 - other));
     }
   }
   return false;
 }
-const std::vector<std::string_view> kBesideKnown = {kKnownOperand};
-X2IR_RULE(simplify, add, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, sub, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, mul, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, div, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, pow, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, and, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, or, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, xor, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, bitwise_or, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, bitwise_xor, RemoveNeutral, kBesideKnown);
-X2IR_RULE(simplify, bit_shift, RemoveNeutral, kBesideKnown);
+bool HasNeutral(const OpDef& op) { return op.neutral().has_value(); }
+X2IR_RULE_OF_OPS(simplify, HasNeutral, RemoveNeutral, {kKnownOperand});
 
 // --- 7, 8 -----------------------------------------------------------------------------------
 
@@ -192,26 +167,20 @@ absl::StatusOr<bool> RemoveTwice(Rewriter& r) {
   const Node* first = r.Producer(0, r.node().op());
   return first && r.Replace(first->input(0));
 }
-X2IR_RULE(simplify, neg, RemoveTwice, {"neg"});
-X2IR_RULE(simplify, not, RemoveTwice, {"not"});
-X2IR_RULE(simplify, bitwise_not, RemoveTwice, {"bitwise_not"});
+bool TwiceIsNothing(const OpDef& op) { return op.obeys(kTwiceIsNothing); }
+X2IR_RULE_OF_OPS(simplify, TwiceIsNothing, RemoveTwice, TwiceIsNothing);
 
 absl::StatusOr<bool> RemoveSecond(Rewriter& r) {
   return r.Producer(0, r.node().op()) && r.Replace(r.in(0));
 }
-X2IR_RULE(simplify, relu, RemoveSecond, {"relu"});
-X2IR_RULE(simplify, abs, RemoveSecond, {"abs"});
-X2IR_RULE(simplify, floor, RemoveSecond, {"floor"});
-X2IR_RULE(simplify, ceil, RemoveSecond, {"ceil"});
-X2IR_RULE(simplify, round, RemoveSecond, {"round"});
-X2IR_RULE(simplify, sign, RemoveSecond, {"sign"});
+bool TwiceIsOnce(const OpDef& op) { return op.obeys(kTwiceIsOnce); }
+X2IR_RULE_OF_OPS(simplify, TwiceIsOnce, RemoveSecond, TwiceIsOnce);
 
 absl::StatusOr<bool> RemoveWhere(Rewriter& r) {
-  constexpr Neutral kTrue = {"where", 1, false}, kFalse = {"where", 0, false};
   if (r.in(0)->dtype() != DType::kBool) return false;
-  const size_t taken = IsAll(*r.in(0), kTrue, *r.out())    ? 1
-                       : IsAll(*r.in(0), kFalse, *r.out()) ? 2
-                                                           : 0;
+  const size_t taken = IsAll(*r.in(0), 1, false, *r.out())   ? 1
+                       : IsAll(*r.in(0), 0, false, *r.out()) ? 2
+                                                             : 0;
   return taken != 0 && HasTypeOf(r, taken) && r.Replace(r.in(taken));
 }
 X2IR_RULE(simplify, where, RemoveWhere);

@@ -230,17 +230,20 @@ bool IsOneOf(const Node* node, std::initializer_list<std::string_view> ops) {
 
 absl::StatusOr<bool> RemoveRounding(Rewriter& r) {
   const Node* first = r.in(0)->producer();
+  const OpDef* op = OpOf(first);
   const bool whole =
-      IsOneOf(first, {"floor", "ceil", "round", "sign"}) ||
+      (op && op->gives() == ResultUse::kWhole) ||
       (IsOneOf(first, {"cast"}) && first->input(0) &&
        BitWidth(r.in(0)->dtype()) >= 16 &&  // smaller ones may have no 0
        (IsInteger(first->input(0)->dtype()) || first->input(0)->dtype() == DType::kBool));
   return whole && r.Replace(r.in(0));
 }
-const std::vector<std::string_view> kGiveWhole = {"floor", "ceil", "round", "sign", "cast"};
-X2IR_RULE(simplify, floor, RemoveRounding, kGiveWhole);
-X2IR_RULE(simplify, ceil, RemoveRounding, kGiveWhole);
-X2IR_RULE(simplify, round, RemoveRounding, kGiveWhole);
+bool MayGiveWhole(const OpDef& op) {
+  return op.gives() == ResultUse::kWhole || op.name() == "cast";
+}
+X2IR_RULE(simplify, floor, RemoveRounding, MayGiveWhole);
+X2IR_RULE(simplify, ceil, RemoveRounding, MayGiveWhole);
+X2IR_RULE(simplify, round, RemoveRounding, MayGiveWhole);
 
 absl::StatusOr<bool> SimplifyAbs(Rewriter& r) {
   const Node* first = r.in(0)->producer();
@@ -265,10 +268,8 @@ absl::StatusOr<bool> RemoveOfSame(Rewriter& r) {
   if (r.node().num_inputs() != first + 2 || r.in(first) != r.in(first + 1)) return false;
   return HasTypeOf(r, first) && r.Replace(r.in(first));
 }
-X2IR_RULE(simplify, max, RemoveOfSame);
-X2IR_RULE(simplify, min, RemoveOfSame);
-X2IR_RULE(simplify, and, RemoveOfSame);
-X2IR_RULE(simplify, or, RemoveOfSame);
+bool OfSameIsIt(const OpDef& op) { return op.obeys(kOfSameIsIt); }
+X2IR_RULE_OF_OPS(simplify, OfSameIsIt, RemoveOfSame);
 X2IR_RULE(simplify, where, RemoveOfSame);
 
 }  // namespace
