@@ -42,6 +42,7 @@ ValueBounds BoundsAt(const Value* value, int depth) {
     return there ? BoundsAt(node->input(i), depth + 1) : ValueBounds{-kNever, kNever};
   };
   ValueBounds found = unknown;
+  // Formulas of the ops that models have between a scale or zero point and its use.
   if (op == "identity" || op == "reshape" || op == "squeeze" || op == "unsqueeze" ||
       op == "expand" || op == "transpose" || op == "gather" || op == "slice") {
     found = at(0);

@@ -97,6 +97,7 @@ bool HasEqualHalves(const Value* value, int64_t size, int depth = 0) {
     return (axis == -1 || axis == s->rank() - 1) && node->num_inputs() == 2 &&
            node->input(0) == node->input(1);
   }
+  // What models have between the halves and the product, of all ops that keep halves equal.
   if (is("cos") || is("sin") || is("cast") || is("unsqueeze") || is("neg") || is("identity")) {
     return HasEqualHalves(node->input(0), size, depth + 1);
   }

@@ -33,7 +33,8 @@ constexpr int64_t kMaxRounds = 8;
 constexpr int64_t kMaxNodes = 64;  // of all rounds together
 bool HasLoop(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
-    if (node->Is("loop") || node->Is("scan") || node->Is("sequence_map")) return true;
+    // Of the IR ops with nested graphs only `if` does not repeat them.
+    if (node->is_ir() && node->has_subgraphs() && !node->Is("if")) return true;
     for (const Graph* inner : node->subgraphs()) {
       if (HasLoop(*inner)) return true;
     }

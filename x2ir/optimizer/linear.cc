@@ -15,6 +15,7 @@ std::optional<int64_t> ChannelsAt(const AttributeMap& attrs, int64_t rank) {
 
 namespace {
 
+// Not all linear ops: those whose weights the code below can read.
 constexpr std::pair<std::string_view, LinearKind> kOps[] = {
     {"conv", LinearKind::kConv},
     {"conv_transpose", LinearKind::kConvTranspose},

@@ -122,7 +122,8 @@ class Narrower {
       const Shape* a = node.input(0)->shape();
       return a && a->rank() > 0 && (*a)[a->rank() - 1] == Dim(1);
     }
-    return node.Is("cast") || node.Is("concat") || node.Is("expand") || node.Is("gather") ||
+    // What else positions are computed with; that such an op is cheap is true here alone.
+    return node.Is("cast") || node.Is("concat") || node.Is("expand") ||
            node.Is("constant_of_shape");
   }
 

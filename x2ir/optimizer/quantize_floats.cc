@@ -18,7 +18,8 @@ namespace x2ir {
 namespace {
 
 // Ops that ONNX Runtime, LiteRT or both compute on integers. What is not here, and moves no
-// elements, stays float32.
+// elements, stays float32. The table is about kernels of these runtimes, so it is not beside the
+// ops.
 constexpr IntegerRow kIntegerRows[] = {
     {"add", Steps::kOwn, kAllOperands},
     {"average_pool", Steps::kShared, 1},

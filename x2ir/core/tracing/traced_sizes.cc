@@ -269,6 +269,7 @@ absl::Status Visit(Trace& trace, Node& node) {
 void WarnOfNumbers(const Graph& graph, const std::vector<TracedSize>& sizes, const Trace& trace,
                    std::vector<std::string>* warnings) {
   constexpr int64_t kSmall = 4;
+  // Where models compare and count positions; a product with such a number is rarely one of a size.
   constexpr const char* kOps[] = {"add",  "sub",           "range", "greater", "greater_or_equal",
                                   "less", "less_or_equal", "equal"};
   std::set<std::string> told;
