@@ -1,6 +1,7 @@
 #include "x2ir/handlers/coreml/rnn.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/nested.h"
@@ -33,6 +34,18 @@ bool NeverClipped(const MilLayer& layer) {
   return !layer.c && layer.cell.activations[0].name == "Sigmoid" &&
          layer.cell.activations[1].name == "Tanh" && x && (*x)[0].is_static() &&
          static_cast<double>((*x)[0].value()) <= *layer.clip;
+}
+
+// Weights of each direction along a new first axis, zeros where one direction has none. Null where
+// all have none.
+Value* EachDirectionOrZeros(Builder& b, std::vector<Value*> weights) {
+  const auto given = std::find_if(weights.begin(), weights.end(), [](Value* v) { return v; });
+  if (given == weights.end()) return nullptr;
+  const Expr like = {b, *given};
+  for (Value*& each : weights) {
+    if (!each) each = Filled(b, like.dtype(), {SizeAt(like, 0)}, 0);
+  }
+  return EachDirection(b, weights);
 }
 
 // Step by step, since the IR's LSTM clips the operands of its gates and not its cell.
@@ -105,7 +118,7 @@ RecurrentResults RunMilLayer(NodeReader& a, const MilLayer& layer) {
   const auto stacked = [&](Value* DirectionWeights::*part) {
     std::vector<Value*> parts;
     for (const DirectionWeights& each : layer.directions) parts.push_back(each.*part);
-    return EachDirection(b, parts);
+    return EachDirectionOrZeros(b, std::move(parts));
   };
   // [batch, directions * hidden] as [directions, batch, hidden].
   const auto state = [&](Value* value) -> Value* {
@@ -122,10 +135,9 @@ RecurrentResults RunMilLayer(NodeReader& a, const MilLayer& layer) {
   plain.r = stacked(&DirectionWeights::r);
   std::vector<Value*> biases;
   for (const DirectionWeights& each : layer.directions) {
-    Value* both = BothBiases(b, each.bias, each.state_bias);
-    if (both) biases.push_back(Unsqueeze({b, both}, {0}));
+    biases.push_back(BothBiases(b, each.bias, each.state_bias));
   }
-  if (biases.size() == layer.directions.size()) plain.biases = Concat(b, biases, 0);
+  plain.biases = EachDirectionOrZeros(b, std::move(biases));
   plain.h = state(layer.h);
   if (lstm) {
     plain.c = state(layer.c);
