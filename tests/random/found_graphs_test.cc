@@ -381,6 +381,24 @@ const FoundGraph kFound[] = {
      "coreml", ".mlpackage", 0, true, true},
     // Logarithms of integers that no integer holds.
     {"x: uint64[2]", "y", "y = reduce_log_sum_exp(x)", "ir", ".json"},
+    // Factors of axes in any order, and of one of them.
+    {"x: float32[1,2,3,4]", "y",
+     "s = float32[2]{2, 3}\n y = resize(x, _, s) { mode = \"linear\", axes = [3, 2] }", "coreml",
+     ".mlpackage"},
+    {"x: float32[1,2,4,5]", "y",
+     "s = float32[1]{1.5}\n y = resize(x, _, s) { mode = \"linear\", axes = [2] }", "coreml",
+     ".mlpackage"},
+    {"x: float32[1,2,3,4]", "y",
+     "s = float32[4]{2, 3, 1, 1}\n y = resize(x, _, s) { mode = \"nearest\", nearest_mode = "
+     "\"floor\", coordinate_transformation_mode = \"asymmetric\", axes = [-1, 2, 0, 1] }",
+     "coreml", ".mlpackage"},
+    {"x: float32[1,2,h,w]", "y",
+     "s = float32[2]{2, 3}\n y = resize(x, _, s) { mode = \"nearest\", nearest_mode = \"floor\", "
+     "coordinate_transformation_mode = \"asymmetric\", axes = [-1, 2] }",
+     "coreml", ".mlpackage"},
+    {"x: float32[2,4,4,4]", "y",
+     "s = float32[2]{2, 3}\n y = resize(x, _, s) { mode = \"linear\", axes = [1, 3] }", "coreml",
+     ".mlpackage", 0, true, true},
 };
 
 TEST(RandomGraphsFound, AreRight) {

@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/convert_util.h"
 #include "tests/handlers/constant_rows_util.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -64,6 +66,43 @@ TEST(CoremlRows, BiasesOfGrus) {
       {GruRow("b, b", ", reset_after = 1"), "last", "float32[1,1]{15}"},
   };
   ExpectConstantRows(rows, "coreml");
+}
+
+// Factors are of the axes that the IR names, in its order; of others the images keep their sizes.
+TEST(CoremlRows, ResizesByFactorsOfAxes) {
+  struct Row {
+    const char *x, *factors, *axes, *want;  // a part of what is written
+  };
+  const Row rows[] = {
+      {"1,2,4,5", "float32[2]{3, 2}", "[2, 3]", "target_size_height = 12, target_size_width = 10"},
+      {"1,2,4,5", "float32[2]{2, 3}", "[3, 2]", "target_size_height = 12, target_size_width = 10"},
+      {"1,2,4,5", "float32[2]{2, 3}", "[-1, -2]",
+       "target_size_height = 12, target_size_width = 10"},
+      {"1,2,4,5", "float32[1]{1.5}", "[2]", "target_size_height = 6, target_size_width = 5"},
+      {"1,2,4,5", "float32[4]{2, 1, 3, 1}", "[3, 0, 2, 1]",
+       "target_size_height = 12, target_size_width = 10"},
+      {"1,2,h,w", "float32[2]{2, 3}", "[3, 2]",
+       "scale_factor_height = 3.0, scale_factor_width = 2.0"},
+      {"1,2,h,w", "float32[1]{2}", "[3]", "scale_factor_height = 1.0, scale_factor_width = 2.0"},
+      // No resize of MIL has such places: 1.25 * 5 is rounded, as are 1.25 * 2 channels.
+      {"1,2,4,5", "float32[2]{1.25, 2}", "[3, 2]", "coreml.gather(x"},
+      {"1,2,4,4", "float32[3]{1.25, 2, 2}", "[1, 3, 2]", "coreml.gather(x"},
+      {"1,2,4,4", "float32[2]{2, 2}", "[1, 2]", "coreml.gather(x"},
+      {"1,2,h,w", "float32[2]{2, 2}", "[1, 2]", "sizes that are not known"},
+  };
+  ConvertTextOptions options;
+  options.dialect = "coreml";
+  for (const Row& row : rows) {
+    const std::string text =
+        FromIrText(StrCat("graph g(x: float32[", row.x, "]) -> (y) { s = ", row.factors,
+                          R"( y = resize(x, _, s) { mode = "linear", nearest_mode = "floor",
+                   coordinate_transformation_mode = "half_pixel", cubic_coeff_a = -0.75,
+                   antialias = 0, exclude_outside = 0, extrapolation_value = 0.0,
+                   keep_aspect_ratio_policy = "stretch", axes = )",
+                          row.axes, " } }"),
+                   1, options);
+    EXPECT_THAT(text, testing::HasSubstr(row.want)) << row.x << " " << row.factors << row.axes;
+  }
 }
 
 }  // namespace

@@ -78,6 +78,21 @@ absl::Status CheckSampling(const Sampling& sampling, absl::Span<const Sampling> 
   return CannotExpress(mode, " of ", coordinates);
 }
 
+absl::StatusOr<std::vector<double>> AxisFactors(const Node& resize, int64_t rank) {
+  const auto given = KnownTensor(*resize.input(2));
+  if (!given) return CannotExpress("factors that are computed");
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> axes,
+                        NormalizeAxes(resize.attrs().Ints("axes", CountedFrom(0, rank)), rank));
+  if (given->num_elements() != static_cast<int64_t>(axes.size())) {
+    return Invalid("scales: expected ", axes.size(), " numbers, got ", given->num_elements());
+  }
+  std::vector<double> factors(static_cast<size_t>(rank), 1);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    factors[static_cast<size_t>(axes[i])] = given->AsDouble(static_cast<int64_t>(i));
+  }
+  return factors;
+}
+
 bool IsPlainResize(const Node& resize) {
   const AttributeMap& attrs = resize.attrs();
   return attrs.Int("antialias") == 0 && attrs.Int("exclude_outside") == 0 &&

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "x2ir/builder/size.h"
 
@@ -50,6 +51,9 @@ Expr ResizedBy(const Expr& x, const std::vector<float>& factors, const Sampling&
 Sampling SamplingOf(const Node& resize);
 // Whether it is one of those that a target has; FailedPrecondition says which one it is not.
 absl::Status CheckSampling(const Sampling& sampling, absl::Span<const Sampling> said);
+// The factor of each axis of x, of that rank, in an op resize that has factors: 1 for axes that
+// `axes` does not name. FailedPrecondition where they are computed.
+absl::StatusOr<std::vector<double>> AxisFactors(const Node& resize, int64_t rank);
 // Whether nothing but a Sampling says what an op resize computes with its sizes or factors: no
 // antialias, no exclude_outside, no policy.
 bool IsPlainResize(const Node& resize);

@@ -267,21 +267,20 @@ Expr MilAffine(MilArgs& a) {
 // Of sizes that are not known: by integers.
 absl::StatusOr<Value*> ToUpsample(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
   const Sampling sampling = SamplingOf(w.node());
   const auto& [mode, places, rounding] = sampling;
-  if (rank < 3 || !scales || scales->num_elements() != rank || w.attrs().Has("axes") ||
-      w.Int("antialias") != 0 || !IsFloating(w.dtype())) {
+  if (rank < 3 || !w.has(2) || w.Int("antialias") != 0 || !IsFloating(w.dtype())) {
     return CannotExpress("sizes that are not known");
   }
+  X2IR_ASSIGN_OR_RETURN(const std::vector<double> factors, AxisFactors(w.node(), rank));
   for (int64_t i = 0; i < rank; ++i) {
-    const double scale = scales->AsDouble(i);
-    if (scale < 1 || scale != std::floor(scale) || (i + 2 < rank && scale != 1)) {
+    const double factor = factors[i];
+    if (factor < 1 || factor != std::floor(factor) || (i + 2 < rank && factor != 1)) {
       return CannotExpress("sizes that are not known");
     }
   }
-  AttributeMap attrs = {{"scale_factor_height", static_cast<float>(scales->AsDouble(rank - 2))},
-                        {"scale_factor_width", static_cast<float>(scales->AsDouble(rank - 1))}};
+  AttributeMap attrs = {{"scale_factor_height", static_cast<float>(factors[rank - 2])},
+                        {"scale_factor_width", static_cast<float>(factors[rank - 1])}};
   const bool half = places == "half_pixel";
   if (mode == "nearest") {
     if (sampling != kNearestFloor && !(half && rounding.starts_with("round_prefer"))) {
@@ -312,15 +311,11 @@ absl::StatusOr<Value*> ToResize(MilWriter& w) {
   // Where scales are given, they are what places are computed by.
   bool exact = true;
   if (w.has(2)) {
-    const auto scales = KnownTensor(*w.in(2));
-    if (!scales) return CannotExpress("computed scales");
-    const auto count = static_cast<size_t>(scales->num_elements());
-    for (size_t i = 0; i < count; ++i) {
-      const size_t axis = count == rank ? i : rank - count + i;
-      exact &= scales->AsDouble(static_cast<int64_t>(i)) * static_cast<double>(in[axis]) ==
-               static_cast<double>(out[axis]);
+    X2IR_ASSIGN_OR_RETURN(const std::vector<double> factors,
+                          AxisFactors(w.node(), static_cast<int64_t>(rank)));
+    for (size_t i = 0; i < rank; ++i) {
+      exact &= factors[i] * static_cast<double>(in[i]) == static_cast<double>(out[i]);
     }
-    if (count != rank && count != 2) exact = false;
   }
   const int64_t h = out[rank - 2], v = out[rank - 1];
   if (!exact || h < 1 || v < 1) return CannotExpress("scales that are no quotients of sizes");
