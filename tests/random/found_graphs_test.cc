@@ -399,6 +399,21 @@ const FoundGraph kFound[] = {
     {"x: float32[2,4,4,4]", "y",
      "s = float32[2]{2, 3}\n y = resize(x, _, s) { mode = \"linear\", axes = [1, 3] }", "coreml",
      ".mlpackage", 0, true, true},
+    // Factors that nobody knows are not those of the sizes, which are rounded.
+    {"x: float32[1,1,3]", "y: float32[1,1,7]",
+     "c = float32[3]{1, 1, 2.5}\n s = abs(c)\n y = resize(x, _, s) { mode = \"linear\" }",
+     "oneflow_graph", ".mlir", 0, false, true},
+    {"x: float32[1,1,3,3]", "y: float32[1,1,7,7]",
+     "c = float32[4]{1, 1, 2.5, 2.5}\n s = abs(c)\n y = resize(x, _, s) { mode = \"linear\", "
+     "coordinate_transformation_mode = \"asymmetric\" }",
+     "nnvm", ".nnvm.json", 0, false, true},
+    // Nor are those of an axis that is counted from the end, or of channels, which are mixed.
+    {"x: float32[1,1,3]", "y",
+     "s = float32[1]{2.5}\n y = resize(x, _, s) { mode = \"linear\", axes = [-1] }",
+     "oneflow_graph", ".mlir", 0, true, true},
+    {"x: float32[1,2,3]", "y",
+     "s = float32[3]{1, 1.25, 2}\n y = resize(x, _, s) { mode = \"linear\" }", "oneflow_job",
+     ".job", 0, true, true},
 };
 
 TEST(RandomGraphsFound, AreRight) {

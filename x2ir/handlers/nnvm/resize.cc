@@ -2,10 +2,13 @@
 
 #include "x2ir/builder/layers/resize.h"
 
+#include <optional>
+
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/nnvm/layers.h"
 #include "x2ir/handlers/nnvm/symbol.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/ops/infer.h"
 #include "x2ir/ops/resize.h"
 
 namespace x2ir {
@@ -48,7 +51,8 @@ absl::StatusOr<Value*> ToUpsampling(SymbolWriter& w) {
   if (rank != 4 || w.attrs().Has("axes") || w.Int("antialias") != 0)
     return CannotExpress("this resize");
   if (!CornersFollowSizes(w.node())) return CannotExpress("corners by sizes that are rounded");
-  const Tensor* scales = w.in(2) ? w.in(2)->fixed_constant() : nullptr;
+  const auto scales = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
+  if (w.has(2) && !scales) return CannotExpress("factors that are computed");
   double by_height = 0, by_width = 0;
   if (scales && scales->num_elements() == 4) {
     by_height = scales->AsDouble(2), by_width = scales->AsDouble(3);

@@ -2,6 +2,7 @@
 #include "x2ir/builder/layers/resize.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/shapes.h"
@@ -86,20 +87,16 @@ absl::StatusOr<Value*> ToUpsample(OneflowWriter& w) {
     return CannotExpress("filters over more than the neighbors");
   }
   // The factor that places count with must be that of the sizes.
-  const auto scales = w.has(2) ? w.in(2)->fixed_constant() : nullptr;
-  const std::vector<int64_t> axes = w.attrs().Ints("axes", {});
+  std::vector<double> given;
+  if (w.has(2)) {
+    X2IR_ASSIGN_OR_RETURN(given, AxisFactors(w.node(), static_cast<int64_t>(n)));
+    if (given[0] != 1 || given[1] != 1) return CannotExpress("other axes than those of images");
+  }
   std::vector<double> factors;
   for (size_t i = 2; i < n; ++i) {
     factors.push_back(static_cast<double>(out[i]) /
                       static_cast<double>(std::max<int64_t>(in[i], 1)));
-    if (!scales) continue;
-    auto at = static_cast<int64_t>(i);
-    if (!axes.empty()) {
-      const auto found = std::find(axes.begin(), axes.end(), at);
-      if (found == axes.end()) continue;
-      at = found - axes.begin();
-    }
-    if (at < scales->num_elements() && std::abs(scales->AsDouble(at) - factors.back()) > 1e-6) {
+    if (w.has(2) && std::abs(given[i] - factors.back()) > 1e-6) {
       return CannotExpress("factors that are not those of the sizes");
     }
   }
