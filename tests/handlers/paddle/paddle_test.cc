@@ -165,6 +165,34 @@ TEST(PaddleOps, NumbersThatCannotBe) {
   ExpectConstantRows(rows, "paddle");
 }
 
+// SAME says how many windows there are: ceil_mode adds none, unless it is beyond the input.
+TEST(PaddleOps, RoundedUpPoolsOfSame) {
+  const std::string odd = "x = float32[1,1,3,3]{9, 18, 27, 36, 45, 54, 63, 72, 81}\n";
+  const std::string even = "x = float32[1,1,2,2]{1, 2, 3, 4}\n";
+  std::vector<ConstantRow> rows;
+  struct Row {
+    std::string x, type, window, want;
+  };
+  for (const auto& [x, type, window, want] : std::vector<Row>{
+           {odd, "avg", "ksize = [3, 3], exclusive = 0", "float32[1,1,2,2]{12, 16, 24, 28}"},
+           {odd, "avg", "ksize = [3, 3], exclusive = 1", "float32[1,1,2,2]{27, 36, 54, 63}"},
+           {odd, "max", "ksize = [3, 3], exclusive = 1", "float32[1,1,2,2]{45, 54, 72, 81}"},
+           {odd, "avg", "ksize = [1, 1], exclusive = 0", "float32[1,1,2,2]{9, 27, 63, 81}"},
+           {odd, "max", "ksize = [1, 1], exclusive = 1", "float32[1,1,2,2]{9, 27, 63, 81}"},
+           {even, "avg", "ksize = [2, 2], exclusive = 0", "float32[1,1,1,1]{2.5}"},
+           {even, "avg", "ksize = [2, 1], exclusive = 0", "error ceil_mode of SAME"},
+           {even, "max", "ksize = [1, 1], exclusive = 1", "error ceil_mode of SAME"},
+       }) {
+    rows.push_back({x +
+                        "y = paddle.pool2d(x) { operand_slots = [\"X\"], result_slots = [\"Out\"], "
+                        "padding_algorithm = \"SAME\", ceil_mode = 1, strides = [2, 2], "
+                        "pooling_type = \"" +
+                        type + "\", " + window + " }",
+                    "y", want});
+  }
+  ExpectConstantRows(rows, "paddle");
+}
+
 TEST(PaddleOps, RotaryPositionsThatCannotBe) {
   const std::string q = "q = float32[1,2,1,2]{1, 2, 3, 4}\n", odd = "q = float32[1,1,1,1]{1}\n";
   const std::string flat = "q = float32[2]{1, 2}\n";

@@ -27,6 +27,17 @@ void RoundUp(PaddleArgs& a, const Expr& x, Window* window) {
   }
 }
 
+// SAME has a window for each step, so that nothing is left to be rounded up. Windows that are
+// smaller than their steps are the exception: there may be one more, beyond the input.
+void RequireNoWindowBeyond(PaddleArgs& a, const Expr& x, const Window& window) {
+  for (size_t i = 0; i < window.rank(); ++i) {
+    if (window.kernel[i] >= window.strides[i]) continue;
+    const Dim in = DimAt(x, window.axis(i));
+    a.Require(in.is_static() && (in.value() - 1) % window.strides[i] < window.kernel[i],
+              "ceil_mode of SAME with a window that may lie beyond the input");
+  }
+}
+
 Expr Adaptive(PaddleArgs& a, const Expr& given, bool last, const std::string& type,
               const std::vector<Size>& sizes) {
   const int64_t rank = a.Rank(given);
@@ -71,9 +82,11 @@ Expr SlidingPool(PaddleArgs& a) {
     window.kernel.push_back(*size.number);
   }
   RequireSteps(a, window.kernel, spatial);
-  window.ceil_mode = ceil && !IsSame(window.auto_pad);
+  const bool same = IsSame(window.auto_pad);
+  if (ceil && same) RequireNoWindowBeyond(a, x, window);
+  window.ceil_mode = ceil && !same;
   if (window.ceil_mode) RoundUp(a, x, &window);
-  a.Require(type == "max" || exclusive || !ceil || (!IsSame(window.auto_pad) && !window.ceil_mode),
+  a.Require(type == "max" || exclusive || !window.ceil_mode,
             "ceil_mode of an input of unknown size");
   return MakePool(x, pool);
 }
