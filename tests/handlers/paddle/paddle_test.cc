@@ -165,6 +165,19 @@ TEST(PaddleOps, NumbersThatCannotBe) {
   ExpectConstantRows(rows, "paddle");
 }
 
+// The numbers of images, whatever axes they have.
+TEST(PaddleOps, SlopesOfElements) {
+  std::vector<ConstantRow> rows;
+  for (const std::string axes : {"1,2,2", "2,2", "4", "1,4", "4,1,1,1"}) {
+    rows.push_back({"x = float32[2,2,2]{-1, -1, -1, -1, 5, -2, 6, -2}\ns = float32[" + axes +
+                        "]{1, 2, 3, 4}\n"
+                        "y = paddle.prelu(x, s) { operand_slots = [\"X\", \"Alpha\"], "
+                        "result_slots = [\"Out\"], mode = \"element\" }",
+                    "y", "float32[2,2,2]{-1, -2, -3, -4, 5, -4, 6, -8}"});
+  }
+  ExpectConstantRows(rows, "paddle");
+}
+
 // SAME says how many windows there are: ceil_mode adds none, unless it is beyond the input.
 TEST(PaddleOps, RoundedUpPoolsOfSame) {
   const std::string odd = "x = float32[1,1,3,3]{9, 18, 27, 36, 45, 54, 63, 72, 81}\n";

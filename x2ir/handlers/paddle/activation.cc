@@ -127,8 +127,8 @@ Expr Prelu(PaddleArgs& a) {
     if (!last && rank > 2) alpha = Unsqueeze(alpha, CountedFrom(1, rank - 2));
   } else {
     a.Require(mode == "element", "a mode of that name");
-    // One number for each element of an image; sizes of the batch are 1.
-    alpha = a.Rank(alpha) == rank ? alpha : alpha;
+    // One number for each element of an image. With as many axes as x it is a batch of one.
+    if (a.Rank(alpha) != rank) alpha = ReshapeTo(alpha, SizesAt(x, 1, rank));
   }
   return x.Op("prelu", {alpha});
 }
