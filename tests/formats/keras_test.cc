@@ -435,5 +435,51 @@ TEST_F(Keras, TfjsGraphsSayTypesThatFilesLack) {
   }
 }
 
+// Bytes are base64, or numbers as converters wrote them before: of one text as of each of a list.
+TEST_F(Keras, TfjsBytesAreBase64OrNumbers) {
+  struct Row {
+    const char *padding, *labels, *texts, *message;  // the message: "" where it is read
+  };
+  const Row rows[] = {
+      {R"("VkFMSUQ=")", R"(["YQ==", "YmM="])", R"(["YQ==", "YmM="])", ""},
+      {"[86, 65, 76, 73, 68]", "[[97], [98, 99]]", "[[97], [98, 99]]", ""},
+      {"[86.0, 65, 76, 73, 68]", R"(["YQ==", [98, 99]])", R"([[97], "YmM="])", ""},
+      {"[86, 321, 76, 73, 68]", "[[97], [98, 99]]", "[]", "'321' is not a byte"},
+      {R"(["VkFMSUQ="])", "[[97], [98, 99]]", "[]", "is not a byte"},
+      {"86", "[[97], [98, 99]]", "[]", "'86' is not base64"},
+      {"[86, 65, 76, 73, 68]", "[97, 98]", "[]", "'97' is not base64"},
+      {"[86, 65, 76, 73, 68]", "[]", R"(["a"])", "is not base64"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(StrCat(row.padding, row.labels, row.texts));
+    const std::string node = R"({"name": "y", "op": "MaxPool", "input": ["x"], "attr": {
+        "T": {"type": "DT_FLOAT"}, "ksize": {"list": {"i": ["1", "2", "2", "1"]}},
+        "strides": {"list": {"i": ["1", 2, 2, 1]}}, "padding": {"s": )";
+    const std::string path =
+        Put("model.json",
+            StrCat(R"({"format": "graph-model", "modelTopology": {"node": [
+            {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}}}, )",
+                   node, row.padding, R"(}}}, {"name": "z", "op": "Own", "attr": {"labels": {"list":
+            {"s": )",
+                   row.labels, R"(}}}}, {"name": "t", "op": "Const", "attr": {"dtype": {"type":
+            "DT_STRING"}, "value": {"tensor": {"dtype": "DT_STRING", "tensorShape": {"dim":
+            [{"size": "2"}]}, "stringVal": )",
+                   row.texts, "}}}}]}}"));
+    const absl::StatusOr<Model> model = ReadTfjs(path, {.outputs = {"y", "z", "t"}});
+    if (*row.message) {
+      EXPECT_THAT(MessageOf(model), HasSubstr(row.message));
+      continue;
+    }
+    ASSERT_TRUE(model.ok()) << model.status();
+    const auto attr = [&](const char* value, const char* name) {
+      return AttributeText(*model->graph->Find(value)->producer()->attrs().Find(name));
+    };
+    EXPECT_EQ(attr("y", "padding"), R"("VALID")");
+    EXPECT_EQ(attr("z", "labels"), R"(["a", "bc"])");
+    EXPECT_EQ(TensorText(*model->graph->Find("t")->constant()), R"(string[2]{"a", "bc"})");
+    EXPECT_EQ(MessageOf(Import(path, {.outputs = {"y"}})), "");
+  }
+}
+
 }  // namespace
 }  // namespace x2ir

@@ -39,13 +39,36 @@ class GraphWriter {
         if (FindProtoJsonField(message, name) != &field || value.is_null()) continue;
         if (field.kind == ProtoKind::kMessage && field.message->name.ends_with("Entry")) {
           Map(field, value);
-        } else if (value.is_array()) {
+        } else if (value.is_array() && !IsOneOfBytes(field)) {
           for (const Json& item : value.items()) One(field, item);
         } else {
           One(field, value);
         }
       }
     }
+  }
+
+  // Its array is of bytes, not of values.
+  static bool IsOneOfBytes(const ProtoField& field) {
+    return field.kind == ProtoKind::kBytes && field.rule != ProtoRule::kMany;
+  }
+
+  // Base64, or a list of numbers in files of old converters.
+  std::string Bytes(const Json& json) {
+    std::string bytes;
+    if (json.is_array()) {
+      for (const Json& item : json.items()) {
+        const int64_t byte = item.Int(-1);
+        if (byte < 0 || byte > 255) {
+          Fail(StrCat("'", item.ToString().substr(0, 40), "' is not a byte"));
+          break;
+        }
+        bytes += static_cast<char>(byte);
+      }
+    } else if (!json.is_string() || !absl::Base64Unescape(json.text(), &bytes)) {
+      Fail(StrCat("'", json.ToString().substr(0, 40), "' is not base64"));
+    }
+    return bytes;
   }
 
   void Map(const ProtoField& field, const Json& map) {
@@ -83,16 +106,7 @@ class GraphWriter {
         if (!number) Fail(StrCat("there is no type '", value.text(), "'"));
         return out_.Int(field.number, number.value_or(0));
       }
-      case ProtoKind::kBytes: {
-        // A list of bytes, in files of old converters.
-        std::string bytes;
-        if (value.is_array()) {
-          for (const Json& item : value.items()) bytes += static_cast<char>(item.Int());
-        } else if (!absl::Base64Unescape(value.text(), &bytes)) {
-          Fail(StrCat("'", value.text().substr(0, 40), "' is not base64"));
-        }
-        return out_.Bytes(field.number, bytes);
-      }
+      case ProtoKind::kBytes: return out_.Bytes(field.number, Bytes(value));
       case ProtoKind::kMessage:
         out_.Begin(field.number);
         Fields(value, *field.message);
