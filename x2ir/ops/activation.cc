@@ -146,177 +146,114 @@ EvalFn EvalShrink() {
 }  // namespace
 
 X2IR_OP(relu)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(RealMap([](auto x) { return x < 0 ? decltype(x){0} : x; }))
-    .Elementwise(NumberUse::kCompares)
-    .Rows(RowUse::kElementwise)
+    .Signature("x -> y")
+    .Functions(SameTypeAsFirst, RealMap([](auto x) { return x < 0 ? decltype(x){0} : x; }))
+    .Elementwise(NumberUse::kCompares, RowUse::kElementwise)
     .Doc("max(x, 0).")
     .Obeys(kTwiceIsOnce)
     .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(leaky_relu)
-    .In("x")
-    .Out("y")
-    .Attr("alpha", 0.01f)
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMapWith([](const AttributeMap& attrs) {
-      return [alpha = attrs.Float("alpha")](auto x) {
-        return x < 0 ? static_cast<decltype(x)>(alpha) * x : x;
-      };
-    }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .Attrs("alpha = 0.01")
+    .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
+            return [alpha = attrs.Float("alpha")](auto x) {
+              return x < 0 ? static_cast<decltype(x)>(alpha) * x : x;
+            };
+          }))
     .Rows(RowUse::kElementwise)
-    .Doc("x, or alpha * x where x is negative.")
-    .AllowsFloat16();
+    .Doc("x, or alpha * x where x is negative.");
 
 X2IR_OP(prelu)
-    .In("x")
-    .In("slope")
-    .Out("y")
-    .Infer(InferPRelu)
-    .Eval(EvalPRelu)
+    .Signature("x, slope -> y")
+    .Functions(InferPRelu, EvalPRelu)
     .Elementwise(NumberUse::kComputes)
     .Doc("x, or slope * x where x is negative; slope broadcasts to x.")
     .AllowsFloat16();
 
 X2IR_OP(elu)
-    .In("x")
-    .Out("y")
-    .Attr("alpha", 1.0f)
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMapWith([](const AttributeMap& attrs) {
-      return [alpha = attrs.Float("alpha")](auto x) {
-        return x < 0 ? static_cast<decltype(x)>(alpha) * std::expm1(x) : x;
-      };
-    }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .Attrs("alpha = 1.0")
+    .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
+            return [alpha = attrs.Float("alpha")](auto x) {
+              return x < 0 ? static_cast<decltype(x)>(alpha) * std::expm1(x) : x;
+            };
+          }))
     .Rows(RowUse::kElementwise)
-    .Doc("x, or alpha * (exp(x) - 1) where x is negative.")
-    .AllowsFloat16();
+    .Doc("x, or alpha * (exp(x) - 1) where x is negative.");
 
 X2IR_OP(selu)
-    .In("x")
-    .Out("y")
-    .Attr("alpha", 1.67326319217681884765625f)
-    .Attr("gamma", 1.05070102214813232421875f)
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMapWith([](const AttributeMap& attrs) {
-      return [alpha = attrs.Float("alpha"), gamma = attrs.Float("gamma")](auto x) {
-        using T = decltype(x);
-        return static_cast<T>(gamma) * (x < 0 ? static_cast<T>(alpha) * std::expm1(x) : x);
-      };
-    }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .Attrs("alpha = 1.67326319217681884765625, gamma = 1.05070102214813232421875")
+    .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
+            return [alpha = attrs.Float("alpha"), gamma = attrs.Float("gamma")](auto x) {
+              using T = decltype(x);
+              return static_cast<T>(gamma) * (x < 0 ? static_cast<T>(alpha) * std::expm1(x) : x);
+            };
+          }))
     .Rows(RowUse::kElementwise)
-    .Doc("gamma * x, or gamma * alpha * (exp(x) - 1) where x is negative.")
-    .AllowsFloat16();
+    .Doc("gamma * x, or gamma * alpha * (exp(x) - 1) where x is negative.");
 
 X2IR_OP(celu)
-    .In("x")
-    .Out("y")
-    .Attr("alpha", 1.0f)
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMapWith([](const AttributeMap& attrs) {
-      return [alpha = attrs.Float("alpha")](auto x) {
-        using T = decltype(x);
-        const auto a = static_cast<T>(alpha);
-        if (x != x) return x;
-        return std::max(T{0}, x) + std::min(T{0}, a * std::expm1(x / a));
-      };
-    }))
-    .Elementwise(NumberUse::kFloatOnly)
-    .Doc("max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).")
-    .AllowsFloat16();
+    .Attrs("alpha = 1.0")
+    .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
+            return [alpha = attrs.Float("alpha")](auto x) {
+              using T = decltype(x);
+              const auto a = static_cast<T>(alpha);
+              if (x != x) return x;
+              return std::max(T{0}, x) + std::min(T{0}, a * std::expm1(x / a));
+            };
+          }))
+    .Doc("max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).");
 
 X2IR_OP(sigmoid)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMap([](auto x) { return Sigmoid(x); }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .With(FloatFunction, FloatMap([](auto x) { return Sigmoid(x); }))
     .Rows(RowUse::kElementwise)
     .Doc("1 / (1 + exp(-x)).")
-    .AllowsFloat16()
     .Zeros(ZeroUse::kForgets)
     .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(hard_sigmoid)
-    .In("x")
-    .Out("y")
-    .Attr("alpha", 0.2f)
-    .Attr("beta", 0.5f)
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMapWith([](const AttributeMap& attrs) {
-      return [alpha = attrs.Float("alpha"), beta = attrs.Float("beta")](auto x) {
-        using T = decltype(x);
-        return Clamp<T>(static_cast<T>(alpha) * x + static_cast<T>(beta), 0, 1);
-      };
-    }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .Attrs("alpha = 0.2, beta = 0.5")
+    .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
+            return [alpha = attrs.Float("alpha"), beta = attrs.Float("beta")](auto x) {
+              using T = decltype(x);
+              return Clamp<T>(static_cast<T>(alpha) * x + static_cast<T>(beta), 0, 1);
+            };
+          }))
     .Rows(RowUse::kElementwise)
     .Doc("alpha * x + beta, kept between 0 and 1.")
-    .AllowsFloat16()
     .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(hard_swish)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMap([](auto x) {
-      using T = decltype(x);
-      return x * Clamp<T>(x / 6 + T(0.5), 0, 1);
-    }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .With(FloatFunction, FloatMap([](auto x) {
+            using T = decltype(x);
+            return x * Clamp<T>(x / 6 + T(0.5), 0, 1);
+          }))
     .Rows(RowUse::kElementwise)
-    .Doc("x * hard_sigmoid(x) with alpha 1/6 and beta 1/2.")
-    .AllowsFloat16();
+    .Doc("x * hard_sigmoid(x) with alpha 1/6 and beta 1/2.");
 
 X2IR_OP(softplus)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMap([](auto x) { return Softplus(x); }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .With(FloatFunction, FloatMap([](auto x) { return Softplus(x); }))
     .Rows(RowUse::kElementwise)
     .Doc("log(exp(x) + 1).")
-    .AllowsFloat16()
     .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(softsign)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMap([](auto x) { return x / (1 + std::fabs(x)); }))
-    .Elementwise(NumberUse::kFloatOnly)
-    .Doc("x / (1 + |x|).")
-    .AllowsFloat16();
+    .With(FloatFunction, FloatMap([](auto x) { return x / (1 + std::fabs(x)); }))
+    .Doc("x / (1 + |x|).");
 
 X2IR_OP(swish)
-    .In("x")
-    .Out("y")
-    .Attr("alpha", 1.0f)
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMapWith([](const AttributeMap& attrs) {
-      return [alpha = attrs.Float("alpha")](auto x) {
-        return x * Sigmoid(static_cast<decltype(x)>(alpha) * x);
-      };
-    }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .Attrs("alpha = 1.0")
+    .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
+            return [alpha = attrs.Float("alpha")](auto x) {
+              return x * Sigmoid(static_cast<decltype(x)>(alpha) * x);
+            };
+          }))
     .Rows(RowUse::kElementwise)
-    .Doc("x * sigmoid(alpha * x).")
-    .AllowsFloat16();
+    .Doc("x * sigmoid(alpha * x).");
 
 X2IR_OP(mish)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMap([](auto x) { return x * std::tanh(Softplus(x)); }))
-    .Elementwise(NumberUse::kFloatOnly)
+    .With(FloatFunction, FloatMap([](auto x) { return x * std::tanh(Softplus(x)); }))
     .Rows(RowUse::kElementwise)
-    .Doc("x * tanh(softplus(x)).")
-    .AllowsFloat16();
+    .Doc("x * tanh(softplus(x)).");
 
 absl::Status InferGelu(InferContext& ctx) {
   const std::string& mode = ctx.attrs().String("approximate");
@@ -327,51 +264,33 @@ absl::Status InferGelu(InferContext& ctx) {
 }
 
 X2IR_OP(gelu)
-    .In("x")
-    .Out("y")
-    .Attr("approximate", "none")
-    .Infer(InferGelu)
-    .Eval(EvalGelu())
-    .Elementwise(NumberUse::kFloatOnly)
-    .Rows(RowUse::kElementwise)
+    .Signature("x -> y")
+    .Attrs("approximate = 'none'")
+    .Functions(InferGelu, EvalGelu())
+    .Elementwise(NumberUse::kFloatOnly, RowUse::kElementwise)
     .Doc(
         "x/2 * (1 + erf(x / sqrt(2))), or with approximate = tanh "
         "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3))).")
     .AllowsFloat16();
 
 X2IR_OP(thresholded_relu)
-    .In("x")
-    .Out("y")
-    .Attr("alpha", 1.0f)
-    .Infer(SameTypeAsFirst)
-    .Eval(FloatMapWith([](const AttributeMap& attrs) {
-      return [alpha = attrs.Float("alpha")](auto x) {
-        using T = decltype(x);
-        return x > static_cast<T>(alpha) ? x : T{0};
-      };
-    }))
-    .Elementwise(NumberUse::kFloatOnly)
-    .Doc("x where it is greater than alpha, else 0.")
-    .AllowsFloat16();
+    .Attrs("alpha = 1.0")
+    .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
+            return [alpha = attrs.Float("alpha")](auto x) {
+              using T = decltype(x);
+              return x > static_cast<T>(alpha) ? x : T{0};
+            };
+          }))
+    .Doc("x where it is greater than alpha, else 0.");
 
 X2IR_OP(shrink)
-    .In("x")
-    .Out("y")
-    .Attr("lambd", 0.5f)
-    .Attr("bias", 0.0f)
-    .Infer(SameTypeAsFirst)
-    .Eval(EvalShrink())
-    .Elementwise(NumberUse::kFloatOnly)
-    .Doc("x + bias below -lambd, x - bias above lambd, else 0.")
-    .AllowsFloat16();
+    .Attrs("lambd = 0.5, bias = 0.0")
+    .With(FloatFunction, EvalShrink())
+    .Doc("x + bias below -lambd, x - bias above lambd, else 0.");
 
 X2IR_OP(clip)
-    .In("x")
-    .OptIn("min")
-    .OptIn("max")
-    .Out("y")
-    .Infer(InferClip)
-    .Eval(EvalClip)
+    .Signature("x, min?, max? -> y")
+    .Functions(InferClip, EvalClip)
     .Axes(kFirstElementwiseAxes)
     .Numbers(NumberUse::kCompares)
     .Rows(RowUse::kFirst)

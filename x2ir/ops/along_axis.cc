@@ -68,13 +68,9 @@ absl::Status EvalArg(EvalContext& ctx, bool largest) {
 }
 
 void DefineArg(OpDef& def, bool largest, std::string_view which) {
-  def.In("data")
-      .Out("reduced")
-      .Attr("axis", 0)
-      .Attr("keepdims", 1)
-      .Attr("select_last_index", 0)
-      .Infer(InferArg)
-      .Eval([largest](EvalContext& ctx) { return EvalArg(ctx, largest); })
+  def.Signature("data -> reduced")
+      .Attrs("axis = 0, keepdims = 1, select_last_index = 0")
+      .Functions(InferArg, [largest](EvalContext& ctx) { return EvalArg(ctx, largest); })
       .Axes(kReductionAxes)
       .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
       .Doc(StrCat("The index along the axis of the ", which,
@@ -137,13 +133,10 @@ void MoveAxisOperand(Node& node, const Flip& flip, Builder& b) {
 }
 
 void DefineCumulative(OpDef& def, bool product, std::string_view what) {
-  def.In("x")
-      .In("axis")
-      .Out("y")
-      .Attr("exclusive", 0)
-      .Attr("reverse", 0)
-      .Infer(InferCumulative)
-      .Eval([product](EvalContext& ctx) { return EvalCumulative(ctx, product); })
+  def.Signature("x, axis -> y")
+      .Attrs("exclusive = 0, reverse = 0")
+      .Functions(InferCumulative,
+                 [product](EvalContext& ctx) { return EvalCumulative(ctx, product); })
       .Axes({FlipCumulative, MoveAxisOperand})
       .Numbers(product ? NumberUse::kFixed : NumberUse::kWraps, kFirstOfType)
       .Doc(StrCat(what,
@@ -221,15 +214,10 @@ void MoveTwoAxes(Node& node, const Flip& flip, Builder&) {
 }
 
 X2IR_OP(reverse_sequence)
-    .In("input")
-    .In("sequence_lens")
-    .Out("y")
-    .Attr("batch_axis", 1)
-    .Attr("time_axis", 0)
-    .Infer(InferReverseSequence)
-    .Eval(EvalReverseSequence)
-    .Axes({FlipReverseSequence, MoveTwoAxes})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("input, sequence_lens -> y")
+    .Attrs("batch_axis = 1, time_axis = 0")
+    .Functions(InferReverseSequence, EvalReverseSequence)
+    .Moves({FlipReverseSequence, MoveTwoAxes})
     .Doc(
         "Reverses the first sequence_lens[b] steps along time_axis of each batch entry b; the "
         "rest stays.")

@@ -398,28 +398,14 @@ absl::Status EvalAttention(EvalContext& ctx) {
 }
 
 X2IR_OP(attention)
-    .In("q")
-    .In("k")
-    .In("v")
-    .OptIn("attn_mask")
-    .OptIn("past_key")
-    .OptIn("past_value")
-    .OptIn("nonpad_kv_seqlen")
-    .Out("y")
-    .OptOut("present_key")
-    .OptOut("present_value")
-    .OptOut("qk_matmul_output")
-    .Attr("is_causal", 0)
-    .OptAttr("kv_num_heads", AttrKind::kInt)
-    .Attr("left_window_size", -1)
-    .OptAttr("q_num_heads", AttrKind::kInt)
-    .Attr("qk_matmul_output_mode", 0)
-    .Attr("right_window_size", -1)
-    .OptAttr("scale", AttrKind::kFloat)
-    .Attr("softcap", 0.0f)
-    .OptAttr("softmax_precision", AttrKind::kString)
-    .Infer(InferAttention)
-    .Eval(EvalAttention)
+    .Signature(
+        "q, k, v, attn_mask?, past_key?, past_value?, nonpad_kv_seqlen? -> y, present_key?, "
+        "present_value?, qk_matmul_output?")
+    .Attrs(
+        "is_causal = 0, kv_num_heads: int?, left_window_size = -1, q_num_heads: int?, "
+        "qk_matmul_output_mode = 0, right_window_size = -1, scale: float?, softcap = 0.0, "
+        "softmax_precision: string?")
+    .Functions(InferAttention, EvalAttention)
     .Opaque()
     .Heavy()
     .Doc(

@@ -105,16 +105,9 @@ absl::Status EvalRotaryEmbedding(EvalContext& ctx) {
 }
 
 X2IR_OP(rotary_embedding)
-    .In("x")
-    .In("cos_cache")
-    .In("sin_cache")
-    .OptIn("position_ids")
-    .Out("y")
-    .Attr("interleaved", 0)
-    .OptAttr("num_heads", AttrKind::kInt)
-    .Attr("rotary_embedding_dim", 0)
-    .Infer(InferRotaryEmbedding)
-    .Eval(EvalRotaryEmbedding)
+    .Signature("x, cos_cache, sin_cache, position_ids? -> y")
+    .Attrs("interleaved = 0, num_heads: int?, rotary_embedding_dim = 0")
+    .Functions(InferRotaryEmbedding, EvalRotaryEmbedding)
     .Opaque()
     .Doc(
         "Turns pairs of numbers of each head by the angle of their position, whose cosines and "
@@ -208,14 +201,9 @@ absl::Status EvalTensorScatter(EvalContext& ctx) {
 }
 
 X2IR_OP(tensor_scatter)
-    .In("past_cache")
-    .In("update")
-    .OptIn("write_indices")
-    .Out("present_cache")
-    .Attr("axis", -2)
-    .Attr("mode", "linear")
-    .Infer(InferTensorScatter)
-    .Eval(EvalTensorScatter)
+    .Signature("past_cache, update, write_indices? -> present_cache")
+    .Attrs("axis = -2, mode = 'linear'")
+    .Functions(InferTensorScatter, EvalTensorScatter)
     .Opaque()
     .Doc(
         "The cache with the update written along the axis, in each batch from its write index on "
@@ -260,12 +248,9 @@ absl::Status EvalSwiglu(EvalContext& ctx) {
 }
 
 X2IR_OP(swiglu)
-    .In("a")
-    .In("b")
-    .Out("y")
-    .Attr("alpha", 1.0f)
-    .Infer(InferSwiglu)
-    .Eval(EvalSwiglu)
+    .Signature("a, b -> y")
+    .Attrs("alpha = 1.0")
+    .Functions(InferSwiglu, EvalSwiglu)
     .Elementwise(NumberUse::kFixed)
     .Doc("a * sigmoid(alpha * a) * b, for two tensors of one shape.")
     .AllowsFloat16();

@@ -281,79 +281,45 @@ Dim MaxDims(const Dim& a, const Dim& b) { return Max(a, b); }
 }  // namespace
 
 X2IR_OP(add)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastWithElements(AddDims))
-    .Eval(ZipAny(Add()))
-    .Elementwise(NumberUse::kWraps)
+    .With(BinaryFunction, BroadcastWithElements(AddDims), ZipAny(Add()), NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
     .Doc("a + b, broadcast. Integers wrap.")
-    .AllowsFloat16()
     .Commutes()
     .Zeros(ZeroUse::kForgetsInSum)
     .Neutral(0);
 
 X2IR_OP(sub)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastWithElements(SubDims))
-    .Eval(ZipAny(Sub()))
-    .Elementwise(NumberUse::kWraps)
+    .With(BinaryFunction, BroadcastWithElements(SubDims), ZipAny(Sub()), NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
     .Doc("a - b, broadcast. Integers wrap.")
-    .AllowsFloat16()
     .Zeros(ZeroUse::kForgetsInSum)
     .Neutral(0);
 
 X2IR_OP(mul)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastWithElements(MulDims))
-    .Eval(ZipAny(Mul()))
-    .Elementwise(NumberUse::kWraps)
+    .With(BinaryFunction, BroadcastWithElements(MulDims), ZipAny(Mul()), NumberUse::kWraps)
     .Rows(RowUse::kElementwise)
     .Doc("a * b, broadcast. Integers wrap.")
-    .AllowsFloat16()
     .Commutes()
     .Neutral(1);
 
 X2IR_OP(div)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastWithElements(DivDims))
-    .Eval(ZipAny(Div()))
-    .Elementwise(NumberUse::kComputes)
+    .With(BinaryFunction, BroadcastWithElements(DivDims), ZipAny(Div()), NumberUse::kComputes)
     .Rows(RowUse::kElementwise)
     .Doc("a / b, broadcast. Integers go towards zero, and by zero give 0.")
-    .AllowsFloat16()
     .Zeros(ZeroUse::kTellsOfOperand1)
     .Neutral(1);
 
 X2IR_OP(mod)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Attr("fmod", 0)
-    .Infer(BroadcastWithElements(ModDims))
-    .Eval(EvalMod)
-    .Elementwise(NumberUse::kComputes)
+    .Attrs("fmod = 0")
+    .With(BinaryFunction, BroadcastWithElements(ModDims), EvalMod, NumberUse::kComputes)
     .Doc(
         "Remainder of a / b, broadcast, with the sign of b, or of a if fmod is 1. Integers by "
-        "zero give 0.")
-    .AllowsFloat16();
+        "zero give 0.");
 
 X2IR_OP(pow)
-    .In("base")
-    .In("exponent")
-    .Out("y")
-    .Infer(InferPow)
-    .Eval(EvalPow)
-    .Elementwise(NumberUse::kFloatOnly)
-    .Rows(RowUse::kElementwise)
+    .Signature("base, exponent -> y")
+    .Functions(InferPow, EvalPow)
+    .Elementwise(NumberUse::kFloatOnly, RowUse::kElementwise)
     .Doc(
         "base to the power of exponent, broadcast, in the base's element type. Integers wrap; "
         "negative powers of integers go towards zero, and those of 0 are 0.")
@@ -362,32 +328,24 @@ X2IR_OP(pow)
     .Neutral(1);
 
 X2IR_OP(min)
-    .VarIn("x")
-    .Out("y")
-    .Infer(FoldWithElements(MinDims))
-    .Eval(Fold(Least()))
-    .Elementwise(NumberUse::kCompares)
-    .Rows(RowUse::kElementwise)
+    .Signature("x+ -> y")
+    .Functions(FoldWithElements(MinDims), Fold(Least()))
+    .Elementwise(NumberUse::kCompares, RowUse::kElementwise)
     .Doc("The least of all operands, broadcast. NaN where one is NaN.")
     .Commutes()
     .Obeys(kOfSameIsIt | kOfOneIsIt);
 
 X2IR_OP(max)
-    .VarIn("x")
-    .Out("y")
-    .Infer(FoldWithElements(MaxDims))
-    .Eval(Fold(Greatest()))
-    .Elementwise(NumberUse::kCompares)
-    .Rows(RowUse::kElementwise)
+    .Signature("x+ -> y")
+    .Functions(FoldWithElements(MaxDims), Fold(Greatest()))
+    .Elementwise(NumberUse::kCompares, RowUse::kElementwise)
     .Doc("The greatest of all operands, broadcast. NaN where one is NaN.")
     .Commutes()
     .Obeys(kOfSameIsIt | kOfOneIsIt);
 
 X2IR_OP(sum)
-    .VarIn("x")
-    .Out("y")
-    .Infer(FoldWithElements(AddDims))
-    .Eval(Fold(Add()))
+    .Signature("x+ -> y")
+    .Functions(FoldWithElements(AddDims), Fold(Add()))
     .Elementwise(NumberUse::kWraps)
     .Doc("The sum of all operands, broadcast.")
     .AllowsFloat16()
@@ -395,10 +353,8 @@ X2IR_OP(sum)
     .Obeys(kOfOneIsIt);
 
 X2IR_OP(mean)
-    .VarIn("x")
-    .Out("y")
-    .Infer(BroadcastAll)
-    .Eval(Fold(Add(), Div()))
+    .Signature("x+ -> y")
+    .Functions(BroadcastAll, Fold(Add(), Div()))
     .Elementwise(NumberUse::kFloatOnly)
     .Doc("The mean of all operands, broadcast.")
     .AllowsFloat16()
@@ -406,50 +362,25 @@ X2IR_OP(mean)
     .Obeys(kOfOneIsIt);
 
 X2IR_OP(bit_shift)
-    .In("a")
-    .In("n")
-    .Out("c")
-    .ReqAttr("direction", AttrKind::kString)
-    .Infer(BroadcastAll)
-    .Eval(EvalBitShift)
+    .Signature("a, n -> c")
+    .Attrs("direction: string")
+    .Functions(BroadcastAll, EvalBitShift)
     .Elementwise(NumberUse::kFixed)
     .Doc("The unsigned integer a shifted by n bits to the LEFT or RIGHT, broadcast.")
     .AllowsFloat16()
     .Neutral(0);
 
 X2IR_OP(bitwise_and)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastAll)
-    .Eval(ZipBits(BitAnd()))
-    .Elementwise(NumberUse::kFixed)
-    .Doc("The bits that both a and b have, broadcast.")
-    .AllowsFloat16()
-    .Commutes();
+    .With(BitFunction, BroadcastAll, ZipBits(BitAnd()),
+          "The bits that both a and b have, broadcast.");
 
 X2IR_OP(bitwise_or)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastAll)
-    .Eval(ZipBits(BitOr()))
-    .Elementwise(NumberUse::kFixed)
-    .Doc("The bits that a or b has, broadcast.")
-    .AllowsFloat16()
-    .Commutes()
+    .With(BitFunction, BroadcastAll, ZipBits(BitOr()), "The bits that a or b has, broadcast.")
     .Neutral(0);
 
 X2IR_OP(bitwise_xor)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastAll)
-    .Eval(ZipBits(BitXor()))
-    .Elementwise(NumberUse::kFixed)
-    .Doc("The bits that one of a and b has, broadcast.")
-    .AllowsFloat16()
-    .Commutes()
+    .With(BitFunction, BroadcastAll, ZipBits(BitXor()),
+          "The bits that one of a and b has, broadcast.")
     .Neutral(0);
 
 }  // namespace x2ir

@@ -79,15 +79,10 @@ absl::Status EvalBitCast(EvalContext& ctx) {
 }  // namespace
 
 X2IR_OP(cast)
-    .In("x")
-    .Out("y")
-    .ReqAttr("to", AttrKind::kString)
-    .Attr("saturate", 1)
-    .Attr("round_mode", "up")
-    .Infer(InferCast)
-    .Eval(EvalCast)
-    .Elementwise(NumberUse::kFixed)
-    .Rows(RowUse::kElementwise)
+    .Signature("x -> y")
+    .Attrs("to: string, saturate = 1, round_mode = 'up'")
+    .Functions(InferCast, EvalCast)
+    .Elementwise(NumberUse::kFixed, RowUse::kElementwise)
     .Doc(
         "x converted to element type `to`. `saturate` matters for float8, `round_mode` for "
         "float8e8m0. Floats become integers towards zero; what an integer type cannot hold "
@@ -95,24 +90,18 @@ X2IR_OP(cast)
     .AllowsFloat16();
 
 X2IR_OP(cast_like)
-    .In("x")
-    .In("target_type")
-    .Out("y")
-    .Attr("saturate", 1)
-    .Attr("round_mode", "up")
-    .Infer(InferCastLike)
-    .Eval(EvalCastLike)
+    .Signature("x, target_type -> y")
+    .Attrs("saturate = 1, round_mode = 'up'")
+    .Functions(InferCastLike, EvalCastLike)
     .Axes(kFirstElementwiseAxes)
     .Numbers(NumberUse::kFixed)
     .Doc("x converted to the element type of `target_type`, as `cast` does it.")
     .AllowsFloat16();
 
 X2IR_OP(bit_cast)
-    .In("x")
-    .Out("y")
-    .ReqAttr("to", AttrKind::kString)
-    .Infer(InferBitCast)
-    .Eval(EvalBitCast)
+    .Signature("x -> y")
+    .Attrs("to: string")
+    .Functions(InferBitCast, EvalBitCast)
     .Opaque()
     .Doc("The bits of x read as elements of type `to`, which is as wide.")
     .NeedsFloat32(float32_for::kBits)

@@ -136,104 +136,54 @@ absl::Status EvalWhere(EvalContext& ctx) {
   return absl::OkStatus();
 }
 
+void Comparison(OpDef& op, InferFn infer, EvalFn eval, std::string_view doc) {
+  op.Signature("a, b -> c")
+      .Functions(std::move(infer), std::move(eval))
+      .Axes(kElementwiseAxes)
+      .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
+      .Doc(doc);
+}
+
 }  // namespace
 
 X2IR_OP(equal)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(InferEqual)
-    .Eval(EvalEqual)
-    .Axes(kElementwiseAxes)
-    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
-    .Doc("Whether a = b, broadcast. NaN equals nothing.")
+    .With(Comparison, InferEqual, EvalEqual, "Whether a = b, broadcast. NaN equals nothing.")
     .Commutes();
 
-X2IR_OP(greater)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastToBool)
-    .Eval(Compare([](auto a, auto b) { return a > b; }))
-    .Axes(kElementwiseAxes)
-    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
-    .Doc("Whether a > b, broadcast.");
+X2IR_OP(greater).With(Comparison, BroadcastToBool, Compare([](auto a, auto b) { return a > b; }),
+                      "Whether a > b, broadcast.");
 
 X2IR_OP(greater_or_equal)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastToBool)
-    .Eval(Compare([](auto a, auto b) { return a >= b; }))
-    .Axes(kElementwiseAxes)
-    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
-    .Doc("Whether a >= b, broadcast.");
+    .With(Comparison, BroadcastToBool, Compare([](auto a, auto b) { return a >= b; }),
+          "Whether a >= b, broadcast.");
 
-X2IR_OP(less)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastToBool)
-    .Eval(Compare([](auto a, auto b) { return a < b; }))
-    .Axes(kElementwiseAxes)
-    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
-    .Doc("Whether a < b, broadcast.");
+X2IR_OP(less).With(Comparison, BroadcastToBool, Compare([](auto a, auto b) { return a < b; }),
+                   "Whether a < b, broadcast.");
 
 X2IR_OP(less_or_equal)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastToBool)
-    .Eval(Compare([](auto a, auto b) { return a <= b; }))
-    .Axes(kElementwiseAxes)
-    .Numbers(NumberUse::kCompares, kAllOfType, kNoneOfType)
-    .Doc("Whether a <= b, broadcast.");
+    .With(Comparison, BroadcastToBool, Compare([](auto a, auto b) { return a <= b; }),
+          "Whether a <= b, broadcast.");
 
 X2IR_OP(and)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastToBool)
-    .Eval(Logic([](uint64_t a, uint64_t b) { return a & b; }))
-    .Elementwise(NumberUse::kFixed)
-    .Doc("Whether both bools are true, broadcast.")
-    .AllowsFloat16()
-    .Commutes()
+    .With(BitFunction, BroadcastToBool, Logic([](uint64_t a, uint64_t b) { return a & b; }),
+          "Whether both bools are true, broadcast.")
     .Neutral(1)
     .Obeys(kOfSameIsIt);
 
 X2IR_OP(or)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastToBool)
-    .Eval(Logic([](uint64_t a, uint64_t b) { return a | b; }))
-    .Elementwise(NumberUse::kFixed)
-    .Doc("Whether one of two bools is true, broadcast.")
-    .AllowsFloat16()
-    .Commutes()
+    .With(BitFunction, BroadcastToBool, Logic([](uint64_t a, uint64_t b) { return a | b; }),
+          "Whether one of two bools is true, broadcast.")
     .Neutral(0)
     .Obeys(kOfSameIsIt);
 
 X2IR_OP(xor)
-    .In("a")
-    .In("b")
-    .Out("c")
-    .Infer(BroadcastToBool)
-    .Eval(Logic([](uint64_t a, uint64_t b) { return a ^ b; }))
-    .Elementwise(NumberUse::kFixed)
-    .Doc("Whether two bools differ, broadcast.")
-    .AllowsFloat16()
-    .Commutes()
+    .With(BitFunction, BroadcastToBool, Logic([](uint64_t a, uint64_t b) { return a ^ b; }),
+          "Whether two bools differ, broadcast.")
     .Neutral(0);
 
 X2IR_OP(where)
-    .In("condition")
-    .In("x")
-    .In("y")
-    .Out("z")
-    .Infer(InferWhere)
-    .Eval(EvalWhere)
+    .Signature("condition, x, y -> z")
+    .Functions(InferWhere, EvalWhere)
     .Axes(kElementwiseAxes)
     .Numbers(NumberUse::kMoves, 0b110)
     .Doc("x where the condition holds, else y, broadcast. Of any element type.")

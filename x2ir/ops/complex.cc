@@ -56,29 +56,22 @@ EvalFn EvalPart(bool imaginary) {
 }
 
 X2IR_OP(complex)
-    .In("real")
-    .In("imaginary")
-    .Out("z")
-    .Infer(InferComplex)
-    .Eval(EvalComplex)
+    .Signature("real, imaginary -> z")
+    .Functions(InferComplex, EvalComplex)
     .Opaque()
     .Doc("Complex numbers of these parts, which are float32 or float64, broadcast.")
     .AllowsFloat16();
 
 X2IR_OP(real)
-    .In("z")
-    .Out("x")
-    .Infer(InferPart)
-    .Eval(EvalPart(false))
+    .Signature("z -> x")
+    .Functions(InferPart, EvalPart(false))
     .Opaque()
     .Doc("The real parts of complex numbers.")
     .AllowsFloat16();
 
 X2IR_OP(imag)
-    .In("z")
-    .Out("x")
-    .Infer(InferPart)
-    .Eval(EvalPart(true))
+    .Signature("z -> x")
+    .Functions(InferPart, EvalPart(true))
     .Opaque()
     .Doc("The imaginary parts of complex numbers.")
     .AllowsFloat16();

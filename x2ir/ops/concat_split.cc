@@ -106,11 +106,9 @@ absl::Status EvalConcat(EvalContext& ctx) {
 }
 
 X2IR_OP(concat)
-    .VarIn("inputs")
-    .Out("concat_result")
-    .ReqAttr("axis", AttrKind::kInt)
-    .Infer(InferConcat)
-    .Eval(EvalConcat)
+    .Signature("inputs+ -> concat_result")
+    .Attrs("axis: int")
+    .Functions(InferConcat, EvalConcat)
     .Axes(kAllAlongAxis)
     .Numbers(NumberUse::kMoves)
     .Doc("The operands one after the other along an axis; their other sizes are equal.")
@@ -234,15 +232,10 @@ absl::Status EvalSplit(EvalContext& ctx) {
 }
 
 X2IR_OP(split)
-    .In("input")
-    .OptIn("split")
-    .VarOut("outputs")
-    .Attr("axis", 0)
-    .OptAttr("num_outputs", AttrKind::kInt)
-    .Infer(InferSplit)
-    .Eval(EvalSplit)
-    .Axes(kAlongAxis)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("input, split? -> outputs+")
+    .Attrs("axis = 0, num_outputs: int?")
+    .Functions(InferSplit, EvalSplit)
+    .Moves(kAlongAxis)
     .Rows(RowUse::kLastAxis)
     .Doc(
         "Parts of the operand along an axis, of the sizes that `split` gives. Without it parts "

@@ -89,14 +89,10 @@ absl::Status EvalCenterCropPad(EvalContext& ctx) {
 }
 
 X2IR_OP(center_crop_pad)
-    .In("input_data")
-    .In("shape")
-    .Out("output_data")
-    .OptAttr("axes", AttrKind::kInts)
-    .Infer(InferCenterCropPad)
-    .Eval(EvalCenterCropPad)
-    .Axes(kAxesStay)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("input_data, shape -> output_data")
+    .Attrs("axes: ints?")
+    .Functions(InferCenterCropPad, EvalCenterCropPad)
+    .Moves(kAxesStay)
     .Doc(
         "input_data cut, or padded with zeros, evenly on both sides until the axes (all unless "
         "said) have the sizes of shape.");
@@ -215,15 +211,9 @@ absl::Status EvalCol2Im(EvalContext& ctx) {
 }
 
 X2IR_OP(col2im)
-    .In("input")
-    .In("image_shape")
-    .In("block_shape")
-    .Out("output")
-    .OptAttr("dilations", AttrKind::kInts)
-    .OptAttr("pads", AttrKind::kInts)
-    .OptAttr("strides", AttrKind::kInts)
-    .Infer(InferCol2Im)
-    .Eval(EvalCol2Im)
+    .Signature("input, image_shape, block_shape -> output")
+    .Attrs("dilations: ints?, pads: ints?, strides: ints?")
+    .Functions(InferCol2Im, EvalCol2Im)
     .Opaque()
     .Doc(
         "Puts images together from the columns of their blocks, channels first; what falls on the "

@@ -196,19 +196,9 @@ absl::Status EvalDeformConv(EvalContext& ctx) {
 }
 
 X2IR_OP(deform_conv)
-    .In("x")
-    .In("w")
-    .In("offset")
-    .OptIn("b")
-    .OptIn("mask")
-    .Out("y")
-    .OptAttr("dilations", AttrKind::kInts)
-    .Attr("group", 1)
-    .Attr("offset_group", 1)
-    .OptAttr("pads", AttrKind::kInts)
-    .OptAttr("strides", AttrKind::kInts)
-    .Infer(InferDeformConv)
-    .Eval(EvalDeformConv)
+    .Signature("x, w, offset, b?, mask? -> y")
+    .Attrs("dilations: ints?, group = 1, offset_group = 1, pads: ints?, strides: ints?")
+    .Functions(InferDeformConv, EvalDeformConv)
     .Opaque()
     .Heavy()
     .Doc(

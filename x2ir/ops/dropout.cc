@@ -70,15 +70,10 @@ std::optional<Flip> FlipDropout(const Node& node, Slot slot, const Perm& p) {
 }  // namespace
 
 X2IR_OP(dropout)
-    .In("x")
-    .OptIn("ratio")
-    .OptIn("training_mode")
-    .Out("y")
-    .OptOut("mask")
-    .OptAttr("seed", AttrKind::kInt)
+    .Signature("x, ratio?, training_mode? -> y, mask?")
+    .Attrs("seed: int?")
     .Impure()
-    .Infer(InferDropout)
-    .Eval(EvalDropout)
+    .Functions(InferDropout, EvalDropout)
     .Axes({FlipDropout})
     .Numbers(NumberUse::kFixed)
     .Doc(

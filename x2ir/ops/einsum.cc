@@ -277,11 +277,9 @@ absl::Status EvalEinsum(EvalContext& ctx) {
 }
 
 X2IR_OP(einsum)
-    .VarIn("inputs")
-    .Out("output")
-    .ReqAttr("equation", AttrKind::kString)
-    .Infer(InferEinsum)
-    .Eval(EvalEinsum)
+    .Signature("inputs+ -> output")
+    .Attrs("equation: string")
+    .Functions(InferEinsum, EvalEinsum)
     .Opaque()
     .Heavy()
     .Doc(

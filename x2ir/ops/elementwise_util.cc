@@ -75,4 +75,23 @@ absl::Status BroadcastToBool(InferContext& ctx) {
   return BroadcastAllAs(ctx, DType::kBool);
 }
 
+void FloatFunction(OpDef& op, EvalFn eval) {
+  op.Signature("x -> y")
+      .Functions(SameTypeAsFirst, std::move(eval))
+      .Elementwise(NumberUse::kFloatOnly)
+      .AllowsFloat16();
+}
+
+void BinaryFunction(OpDef& op, InferFn infer, EvalFn eval, NumberUse use) {
+  op.Signature("a, b -> c")
+      .Functions(std::move(infer), std::move(eval))
+      .Elementwise(use)
+      .AllowsFloat16();
+}
+
+void BitFunction(OpDef& op, InferFn infer, EvalFn eval, std::string_view doc) {
+  BinaryFunction(op, std::move(infer), std::move(eval), NumberUse::kFixed);
+  op.Doc(doc).Commutes();
+}
+
 }  // namespace x2ir

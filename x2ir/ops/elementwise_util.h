@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/op.h"
 
 namespace X2IR_API x2ir {
 
@@ -128,6 +130,15 @@ InferFn BroadcastWithElements(std::function<Dim(const Dim&, const Dim&)> f);
 
 // Output 0 is bool of the broadcast shape; the operands must have one dtype.
 absl::Status BroadcastToBool(InferContext& ctx);
+
+// --- Parts of definitions (OpDef::With) -----------------------------------------------------
+
+// y = f(x), for floats alone; float16 is sufficient unless the op says otherwise.
+void FloatFunction(OpDef& op, EvalFn eval);
+// c of a and b broadcast, where float16 is sufficient.
+void BinaryFunction(OpDef& op, InferFn infer, EvalFn eval, NumberUse use);
+// The same bit by bit, whichever operand comes first.
+void BitFunction(OpDef& op, InferFn infer, EvalFn eval, std::string_view doc);
 
 }  // namespace x2ir
 

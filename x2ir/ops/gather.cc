@@ -103,15 +103,10 @@ void MoveGathered(Node& node, const Flip& flip, Builder& b) {
 }
 
 X2IR_OP(gather)
-    .In("data")
-    .In("indices")
-    .Out("output")
-    .Attr("axis", 0)
-    .Infer(InferGather)
-    .Eval(EvalGather)
-    .Axes({FlipGather, MoveGathered})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kSome)
+    .Signature("data, indices -> output")
+    .Attrs("axis = 0")
+    .Functions(InferGather, EvalGather)
+    .Moves({FlipGather, MoveGathered}, MoveUse::kSome)
     .Doc(
         "Picks slices of an axis by index; the axes of indices take its place. Negative indices "
         "count from the end.")
@@ -175,14 +170,10 @@ absl::Status EvalGatherElements(EvalContext& ctx) {
 }
 
 X2IR_OP(gather_elements)
-    .In("data")
-    .In("indices")
-    .Out("output")
-    .Attr("axis", 0)
-    .Infer(InferGatherElements)
-    .Eval(EvalGatherElements)
-    .Axes(kAllAlongAxis)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("data, indices -> output")
+    .Attrs("axis = 0")
+    .Functions(InferGatherElements, EvalGatherElements)
+    .Moves(kAllAlongAxis)
     .Doc(
         "Picks one element for each index: the position is the index's own, except along the "
         "axis, where it is the index.")
@@ -270,14 +261,10 @@ absl::Status EvalGatherNd(EvalContext& ctx) {
 }
 
 X2IR_OP(gather_nd)
-    .In("data")
-    .In("indices")
-    .Out("output")
-    .Attr("batch_dims", 0)
-    .Infer(InferGatherNd)
-    .Eval(EvalGatherNd)
-    .Axes(kAxesStay)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("data, indices -> output")
+    .Attrs("batch_dims = 0")
+    .Functions(InferGatherNd, EvalGatherNd)
+    .Moves(kAxesStay)
     .Doc(
         "Picks slices by index tuples, which are along the last axis of indices; the first "
         "batch_dims axes of both go together.")

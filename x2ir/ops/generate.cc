@@ -53,11 +53,9 @@ absl::Status EvalConstantOfShape(EvalContext& ctx) {
 }
 
 X2IR_OP(constant_of_shape)
-    .In("shape")
-    .Out("output")
+    .Signature("shape -> output")
     .Attr("value", Tensor::Of<float>({1}, {0.0f}))
-    .Infer(InferConstantOfShape)
-    .Eval(EvalConstantOfShape)
+    .Functions(InferConstantOfShape, EvalConstantOfShape)
     .Opaque()
     .Doc("A tensor of that shape, every element being `value` (a tensor of one element).")
     .AllowsFloat16();
@@ -149,12 +147,8 @@ absl::Status EvalRange(EvalContext& ctx) {
 }
 
 X2IR_OP(range)
-    .In("start")
-    .In("limit")
-    .In("delta")
-    .Out("output")
-    .Infer(InferRange)
-    .Eval(EvalRange)
+    .Signature("start, limit, delta -> output")
+    .Functions(InferRange, EvalRange)
     .Opaque()
     .Doc(
         "start, start + delta, ... as long as limit is not reached. Element i is start + i * "
@@ -241,13 +235,9 @@ absl::Status EvalOneHot(EvalContext& ctx) {
 }
 
 X2IR_OP(one_hot)
-    .In("indices")
-    .In("depth")
-    .In("values")
-    .Out("output")
-    .Attr("axis", -1)
-    .Infer(InferOneHot)
-    .Eval(EvalOneHot)
+    .Signature("indices, depth, values -> output")
+    .Attrs("axis = -1")
+    .Functions(InferOneHot, EvalOneHot)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kMoves, 0b100)
     .Doc(
@@ -294,12 +284,9 @@ absl::Status EvalEyeLike(EvalContext& ctx) {
 }
 
 X2IR_OP(eye_like)
-    .In("input")
-    .Out("output")
-    .Attr("k", 0)
-    .OptAttr("dtype", AttrKind::kString)
-    .Infer(InferEyeLike)
-    .Eval(EvalEyeLike)
+    .Signature("input -> output")
+    .Attrs("k = 0, dtype: string?")
+    .Functions(InferEyeLike, EvalEyeLike)
     .Opaque()
     .Doc(
         "A matrix of the operand's shape with ones on diagonal k (positive: above the main one) "
@@ -346,14 +333,10 @@ std::optional<Flip> FlipMatrices(const Node& node, Slot slot, const Perm& p) {
 }
 
 X2IR_OP(trilu)
-    .In("input")
-    .OptIn("k")
-    .Out("output")
-    .Attr("upper", 1)
-    .Infer(InferTrilu)
-    .Eval(EvalTrilu)
-    .Axes({FlipMatrices})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("input, k? -> output")
+    .Attrs("upper = 1")
+    .Functions(InferTrilu, EvalTrilu)
+    .Moves({FlipMatrices})
     .Doc(
         "The upper (or lower) triangle of the matrices in the last two axes, from (or up to) "
         "diagonal k (left out: 0); zeros elsewhere.")

@@ -296,14 +296,9 @@ absl::Status EvalGridSample(EvalContext& ctx) {
 }
 
 X2IR_OP(grid_sample)
-    .In("x")
-    .In("grid")
-    .Out("y")
-    .Attr("align_corners", 0)
-    .Attr("mode", "linear")
-    .Attr("padding_mode", "zeros")
-    .Infer(InferGridSample)
-    .Eval(EvalGridSample)
+    .Signature("x, grid -> y")
+    .Attrs("align_corners = 0, mode = 'linear', padding_mode = 'zeros'")
+    .Functions(InferGridSample, EvalGridSample)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kFloatOnly, kFirstOfType)
     .Heavy()
@@ -398,12 +393,9 @@ absl::Status EvalAffineGrid(EvalContext& ctx) {
 }
 
 X2IR_OP(affine_grid)
-    .In("theta")
-    .In("size")
-    .Out("grid")
-    .Attr("align_corners", 0)
-    .Infer(InferAffineGrid)
-    .Eval(EvalAffineGrid)
+    .Signature("theta, size -> grid")
+    .Attrs("align_corners = 0")
+    .Functions(InferAffineGrid, EvalAffineGrid)
     .Opaque()
     .Doc(
         "A grid for grid_sample: each place of an output of that size (channels first), mapped by "

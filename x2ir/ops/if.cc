@@ -34,12 +34,9 @@ absl::Status EvalIf(EvalContext& ctx) {
 }
 
 X2IR_OP(if)
-    .In("cond")
-    .VarOut("outputs")
-    .ReqAttr("then_branch", AttrKind::kGraph)
-    .ReqAttr("else_branch", AttrKind::kGraph)
-    .Infer(InferIf)
-    .Eval(EvalIf)
+    .Signature("cond -> outputs+")
+    .Attrs("then_branch: graph, else_branch: graph")
+    .Functions(InferIf, EvalIf)
     .Opaque()
     .Doc("What then_branch gives where cond is true, else what else_branch gives.")
     .AllowsFloat16();

@@ -57,11 +57,9 @@ absl::Status EvalImageDecoder(EvalContext& ctx) {
 }
 
 X2IR_OP(image_decoder)
-    .In("encoded_stream")
-    .Out("image")
-    .Attr("pixel_format", "RGB")
-    .Infer(InferImageDecoder)
-    .Eval(EvalImageDecoder)
+    .Signature("encoded_stream -> image")
+    .Attrs("pixel_format = 'RGB'")
+    .Functions(InferImageDecoder, EvalImageDecoder)
     .Opaque()
     .Doc(
         "The pixels of a BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP file as [H,W,C]; an empty "

@@ -136,16 +136,12 @@ absl::Status EvalLu(EvalContext& ctx) {
 }
 
 X2IR_OP(lu)
-    .In("x")
-    .Out("lu")
-    .Out("order")
-    .Infer(InferLu)
-    .Eval(EvalLu)
+    .Signature("x -> lu, order")
+    .Functions(InferLu, EvalLu)
     .Opaque()
     .Doc(
         "Elimination with the greatest pivot of each column: l (below the diagonal, of which it "
-        "has "
-        "ones) times u (the rest) are the rows of x in that order.")
+        "has ones) times u (the rest) are the rows of x in that order.")
     .NeedsFloat32(float32_for::kSolves)
     .Zeros(ZeroUse::kTells);
 
@@ -210,24 +206,17 @@ absl::Status EvalSolve(EvalContext& ctx) { return EvalEquations(ctx, false); }
 absl::Status EvalTriangularSolve(EvalContext& ctx) { return EvalEquations(ctx, true); }
 
 X2IR_OP(solve)
-    .In("a")
-    .In("b")
-    .Out("y")
-    .Infer(InferSolve)
-    .Eval(EvalSolve)
+    .Signature("a, b -> y")
+    .Functions(InferSolve, EvalSolve)
     .Opaque()
     .Doc("The matrices y for which a y = b. The batches of a and b are the same.")
     .NeedsFloat32(float32_for::kSolves)
     .Zeros(ZeroUse::kTells);
 
 X2IR_OP(triangular_solve)
-    .In("a")
-    .In("b")
-    .Out("y")
-    .Attr("upper", 0)
-    .Attr("unit", 0)
-    .Infer(InferSolve)
-    .Eval(EvalTriangularSolve)
+    .Signature("a, b -> y")
+    .Attrs("upper = 0, unit = 0")
+    .Functions(InferSolve, EvalTriangularSolve)
     .Opaque()
     .Doc(
         "The matrices y for which a y = b, where of a only the lower (or upper) triangle is looked "
@@ -268,15 +257,12 @@ absl::Status EvalCholesky(EvalContext& ctx) {
 }
 
 X2IR_OP(cholesky)
-    .In("x")
-    .Out("y")
-    .Infer(InferSquare)
-    .Eval(EvalCholesky)
+    .Signature("x -> y")
+    .Functions(InferSquare, EvalCholesky)
     .Opaque()
     .Doc(
         "The lower triangular y with y times its transpose x, of which the lower triangle is "
-        "looked "
-        "at; NaN where there is none.")
+        "looked at; NaN where there is none.")
     .NeedsFloat32(float32_for::kSolves)
     .Zeros(ZeroUse::kTells);
 
@@ -324,12 +310,9 @@ absl::Status EvalQr(EvalContext& ctx) {
 }
 
 X2IR_OP(qr)
-    .In("x")
-    .Out("q")
-    .Out("r")
-    .Attr("full", 0)
-    .Infer(InferQr)
-    .Eval(EvalQr)
+    .Signature("x -> q, r")
+    .Attrs("full = 0")
+    .Functions(InferQr, EvalQr)
     .Opaque()
     .Doc(
         "q (columns of length 1 at right angles, as many as x has if not full) times r (upper "
@@ -394,13 +377,9 @@ absl::Status EvalSvd(EvalContext& ctx) {
 }
 
 X2IR_OP(svd)
-    .In("x")
-    .Out("s")
-    .OptOut("u")
-    .OptOut("v")
-    .Attr("full", 0)
-    .Infer(InferSvd)
-    .Eval(EvalSvd)
+    .Signature("x -> s, u?, v?")
+    .Attrs("full = 0")
+    .Functions(InferSvd, EvalSvd)
     .Opaque()
     .Doc(
         "Singular values of x, the greatest first, and the vectors: u times diag(s) times the "
@@ -444,16 +423,12 @@ absl::Status EvalEigh(EvalContext& ctx) {
 }
 
 X2IR_OP(eigh)
-    .In("x")
-    .Out("values")
-    .OptOut("vectors")
-    .Infer(InferEigh)
-    .Eval(EvalEigh)
+    .Signature("x -> values, vectors?")
+    .Functions(InferEigh, EvalEigh)
     .Opaque()
     .Doc(
         "Eigenvalues of symmetric matrices, the least first, and the vectors as columns, whose "
-        "sign is "
-        "not said; the lower triangle is looked at.")
+        "sign is not said; the lower triangle is looked at.")
     .NeedsFloat32(float32_for::kSolves)
     .Zeros(ZeroUse::kTells);
 

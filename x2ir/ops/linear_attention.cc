@@ -164,21 +164,11 @@ absl::Status EvalLinearAttention(EvalContext& ctx) {
 }
 
 X2IR_OP(linear_attention)
-    .In("query")
-    .In("key")
-    .In("value")
-    .OptIn("past_state")
-    .OptIn("decay")
-    .OptIn("beta")
-    .Out("output")
-    .Out("present_state")
-    .Attr("chunk_size", 64)
-    .ReqAttr("kv_num_heads", AttrKind::kInt)
-    .ReqAttr("q_num_heads", AttrKind::kInt)
-    .Attr("scale", 0.0f)
-    .Attr("update_rule", "gated_delta")
-    .Infer(InferLinearAttention)
-    .Eval(EvalLinearAttention)
+    .Signature("query, key, value, past_state?, decay?, beta? -> output, present_state")
+    .Attrs(
+        "chunk_size = 64, kv_num_heads: int, q_num_heads: int, scale = 0.0, update_rule = "
+        "'gated_delta'")
+    .Functions(InferLinearAttention, EvalLinearAttention)
     .Opaque()
     .Heavy()
     .Doc(
@@ -274,15 +264,9 @@ absl::Status EvalCausalConv(EvalContext& ctx) {
 }
 
 X2IR_OP(causal_conv_with_state)
-    .In("input")
-    .In("weight")
-    .OptIn("bias")
-    .OptIn("past_state")
-    .Out("output")
-    .Out("present_state")
-    .Attr("activation", "none")
-    .Infer(InferCausalConv)
-    .Eval(EvalCausalConv)
+    .Signature("input, weight, bias?, past_state? -> output, present_state")
+    .Attrs("activation = 'none'")
+    .Functions(InferCausalConv, EvalCausalConv)
     .Opaque()
     .Heavy()
     .Doc(

@@ -138,14 +138,10 @@ absl::Status EvalLoop(EvalContext& ctx) {
 }
 
 X2IR_OP(loop)
-    .OptIn("trip_count")
-    .OptIn("cond")
-    .VarIn("v_initial", 0)
-    .VarOut("v_final_and_scan_outputs", 0)
-    .ReqAttr("body", AttrKind::kGraph)
+    .Signature("trip_count?, cond?, v_initial* -> v_final_and_scan_outputs*")
+    .Attrs("body: graph")
     .AnyKind()
-    .Infer(InferLoop)
-    .Eval(EvalLoop)
+    .Functions(InferLoop, EvalLoop)
     .Opaque()
     .Doc(
         "Runs body (round, cond, carried...) -> (cond, carried..., scan...) trip_count times or "

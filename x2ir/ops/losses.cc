@@ -150,14 +150,9 @@ absl::Status EvalSoftmaxCrossEntropy(EvalContext& ctx) {
 }
 
 X2IR_OP(negative_log_likelihood_loss)
-    .In("input")
-    .In("target")
-    .OptIn("weight")
-    .Out("loss")
-    .OptAttr("ignore_index", AttrKind::kInt)
-    .Attr("reduction", "mean")
-    .Infer(InferLoss)
-    .Eval(EvalNll)
+    .Signature("input, target, weight? -> loss")
+    .Attrs("ignore_index: int?, reduction = 'mean'")
+    .Functions(InferLoss, EvalNll)
     .Opaque()
     .Doc(
         "Minus the log probability (axis 1 of input: the classes) of each target class, times its "
@@ -165,15 +160,9 @@ X2IR_OP(negative_log_likelihood_loss)
     .NeedsFloat32(float32_for::kTrains);
 
 X2IR_OP(softmax_cross_entropy_loss)
-    .In("scores")
-    .In("labels")
-    .OptIn("weights")
-    .Out("output")
-    .OptOut("log_prob")
-    .OptAttr("ignore_index", AttrKind::kInt)
-    .Attr("reduction", "mean")
-    .Infer(InferLoss)
-    .Eval(EvalSoftmaxCrossEntropy)
+    .Signature("scores, labels, weights? -> output, log_prob?")
+    .Attrs("ignore_index: int?, reduction = 'mean'")
+    .Functions(InferLoss, EvalSoftmaxCrossEntropy)
     .Opaque()
     .Doc(
         "negative_log_likelihood_loss of the log softmax of scores over axis 1, which is the "

@@ -162,11 +162,8 @@ std::optional<Flip> FlipMatMul(const Node& node, Slot slot, const Perm& p) {
 }
 
 X2IR_OP(matmul)
-    .In("a")
-    .In("b")
-    .Out("y")
-    .Infer(InferMatMul)
-    .Eval(EvalMatMul)
+    .Signature("a, b -> y")
+    .Functions(InferMatMul, EvalMatMul)
     .Axes({FlipMatMul})
     .Numbers(NumberUse::kWraps)
     .Rows(RowUse::kMatMul)
@@ -263,16 +260,9 @@ absl::Status EvalGemm(EvalContext& ctx) {
 }
 
 X2IR_OP(gemm)
-    .In("a")
-    .In("b")
-    .OptIn("c")
-    .Out("y")
-    .Attr("alpha", 1.0f)
-    .Attr("beta", 1.0f)
-    .Attr("transA", 0)
-    .Attr("transB", 0)
-    .Infer(InferGemm)
-    .Eval(EvalGemm)
+    .Signature("a, b, c? -> y")
+    .Attrs("alpha = 1.0, beta = 1.0, transA = 0, transB = 0")
+    .Functions(InferGemm, EvalGemm)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kFloatOnly)
     .Heavy()
@@ -318,10 +308,8 @@ absl::Status EvalDet(EvalContext& ctx) {
 }
 
 X2IR_OP(det)
-    .In("x")
-    .Out("y")
-    .Infer(InferDet)
-    .Eval(EvalDet)
+    .Signature("x -> y")
+    .Functions(InferDet, EvalDet)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kFloatOnly)
     .Heavy()

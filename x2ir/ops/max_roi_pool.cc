@@ -134,13 +134,9 @@ absl::Status EvalMaxRoiPool(EvalContext& ctx) {
 }
 
 X2IR_OP(max_roi_pool)
-    .In("x")
-    .In("rois")
-    .Out("y")
-    .ReqAttr("pooled_shape", AttrKind::kInts)
-    .Attr("spatial_scale", 1.0f)
-    .Infer(InferMaxRoiPool)
-    .Eval(EvalMaxRoiPool)
+    .Signature("x, rois -> y")
+    .Attrs("pooled_shape: ints, spatial_scale = 1.0")
+    .Functions(InferMaxRoiPool, EvalMaxRoiPool)
     .Opaque()
     .Heavy()
     .Doc(

@@ -87,11 +87,9 @@ absl::Status EvalNormalizer(EvalContext& ctx) {
 }
 
 X2IR_OP(ml_normalizer)
-    .In("x")
-    .Out("y")
-    .Attr("norm", "MAX")
-    .Infer(InferNormalizer)
-    .Eval(EvalNormalizer)
+    .Signature("x -> y")
+    .Attrs("norm = 'MAX'")
+    .Functions(InferNormalizer, EvalNormalizer)
     .Opaque()
     .Doc(
         "x over the largest of its features (MAX), the sum of their magnitudes (L1) or their "
@@ -135,12 +133,9 @@ absl::Status EvalScaler(EvalContext& ctx) {
 }
 
 X2IR_OP(ml_scaler)
-    .In("x")
-    .Out("y")
-    .OptAttr("offset", AttrKind::kFloats)
-    .OptAttr("scale", AttrKind::kFloats)
-    .Infer(InferScaler)
-    .Eval(EvalScaler)
+    .Signature("x -> y")
+    .Attrs("offset: floats?, scale: floats?")
+    .Functions(InferScaler, EvalScaler)
     .Opaque()
     .Doc("(x - offset) * scale, each given once or for each feature, as float32.")
     .NeedsFloat32(float32_for::kClassic);
@@ -169,11 +164,9 @@ absl::Status EvalBinarizer(EvalContext& ctx) {
 }
 
 X2IR_OP(binarizer)
-    .In("x")
-    .Out("y")
-    .Attr("threshold", 0.0f)
-    .Infer(InferBinarizer)
-    .Eval(EvalBinarizer)
+    .Signature("x -> y")
+    .Attrs("threshold = 0.0")
+    .Functions(InferBinarizer, EvalBinarizer)
     .Opaque()
     .Doc("1 where x > threshold, else 0, in x's type.")
     .NeedsFloat32(float32_for::kClassic);
@@ -239,14 +232,11 @@ absl::Status EvalImputer(EvalContext& ctx) {
 }
 
 X2IR_OP(imputer)
-    .In("x")
-    .Out("y")
-    .OptAttr("imputed_value_floats", AttrKind::kFloats)
-    .OptAttr("imputed_value_int64s", AttrKind::kInts)
-    .Attr("replaced_value_float", 0.0f)
-    .Attr("replaced_value_int64", 0)
-    .Infer(InferImputer)
-    .Eval(EvalImputer)
+    .Signature("x -> y")
+    .Attrs(
+        "imputed_value_floats: floats?, imputed_value_int64s: ints?, replaced_value_float = 0.0, "
+        "replaced_value_int64 = 0")
+    .Functions(InferImputer, EvalImputer)
     .Opaque()
     .Doc(
         "x with the replaced value (NaN too) changed into the imputed one, which is given once or "
@@ -320,13 +310,9 @@ absl::Status EvalOneHotEncoder(EvalContext& ctx) {
 }
 
 X2IR_OP(one_hot_encoder)
-    .In("x")
-    .Out("y")
-    .OptAttr("cats_int64s", AttrKind::kInts)
-    .OptAttr("cats_strings", AttrKind::kStrings)
-    .Attr("zeros", 1)
-    .Infer(InferOneHotEncoder)
-    .Eval(EvalOneHotEncoder)
+    .Signature("x -> y")
+    .Attrs("cats_int64s: ints?, cats_strings: strings?, zeros = 1")
+    .Functions(InferOneHotEncoder, EvalOneHotEncoder)
     .Opaque()
     .Doc(
         "For each element a vector that is 1 at its category and 0 elsewhere. An element of no "
@@ -380,11 +366,8 @@ absl::Status EvalExtractor(EvalContext& ctx) {
 }
 
 X2IR_OP(array_feature_extractor)
-    .In("x")
-    .In("y")
-    .Out("z")
-    .Infer(InferExtractor)
-    .Eval(EvalExtractor)
+    .Signature("x, y -> z")
+    .Functions(InferExtractor, EvalExtractor)
     .Opaque()
     .Doc("The elements of x's last axis at the indices y. A vector x is one row.")
     .NeedsFloat32(float32_for::kClassic);
@@ -449,11 +432,9 @@ absl::Status EvalVectorizer(EvalContext& ctx) {
 }
 
 X2IR_OP(feature_vectorizer)
-    .VarIn("x")
-    .Out("y")
-    .OptAttr("inputdimensions", AttrKind::kInts)
-    .Infer(InferVectorizer)
-    .Eval(EvalVectorizer)
+    .Signature("x+ -> y")
+    .Attrs("inputdimensions: ints?")
+    .Functions(InferVectorizer, EvalVectorizer)
     .Opaque()
     .Doc(
         "The features of all operands side by side, as float32. Of operand i there are "

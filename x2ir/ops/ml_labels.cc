@@ -114,13 +114,9 @@ absl::Status EvalLabelEncoder(EvalContext& ctx) {
 }
 
 X2IR_OP(label_encoder)
-    .In("x")
-    .Out("y")
-    .ReqAttr("keys", AttrKind::kTensor)
-    .ReqAttr("values", AttrKind::kTensor)
-    .ReqAttr("default", AttrKind::kTensor)
-    .Infer(InferLabelEncoder)
-    .Eval(EvalLabelEncoder)
+    .Signature("x -> y")
+    .Attrs("keys: tensor, values: tensor, default: tensor")
+    .Functions(InferLabelEncoder, EvalLabelEncoder)
     .Opaque()
     .Doc(
         "Each element replaced by the value of the (first) equal key, or by the default. NaN "
@@ -173,14 +169,11 @@ absl::Status EvalMapper(EvalContext& ctx) {
 }
 
 X2IR_OP(category_mapper)
-    .In("x")
-    .Out("y")
-    .OptAttr("cats_int64s", AttrKind::kInts)
-    .OptAttr("cats_strings", AttrKind::kStrings)
-    .Attr("default_int64", -1)
-    .Attr("default_string", "_Unused")
-    .Infer(InferMapper)
-    .Eval(EvalMapper)
+    .Signature("x -> y")
+    .Attrs(
+        "cats_int64s: ints?, cats_strings: strings?, default_int64 = -1, default_string = "
+        "'_Unused'")
+    .Functions(InferMapper, EvalMapper)
     .Opaque()
     .Doc(
         "Strings replaced by the integer at the same place of the two lists, integers by the "

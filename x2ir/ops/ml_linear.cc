@@ -75,14 +75,9 @@ absl::Status EvalLinearRegressor(EvalContext& ctx) {
 }
 
 X2IR_OP(linear_regressor)
-    .In("x")
-    .Out("y")
-    .OptAttr("coefficients", AttrKind::kFloats)
-    .OptAttr("intercepts", AttrKind::kFloats)
-    .Attr("post_transform", "NONE")
-    .Attr("targets", 1)
-    .Infer(InferLinearRegressor)
-    .Eval(EvalLinearRegressor)
+    .Signature("x -> y")
+    .Attrs("coefficients: floats?, intercepts: floats?, post_transform = 'NONE', targets = 1")
+    .Functions(InferLinearRegressor, EvalLinearRegressor)
     .Opaque()
     .Doc("For each target its coefficients times the features plus its intercept, transformed.")
     .NeedsFloat32(float32_for::kClassic);
@@ -154,17 +149,11 @@ absl::Status EvalLinearClassifier(EvalContext& ctx) {
 }
 
 X2IR_OP(linear_classifier)
-    .In("x")
-    .Out("y")
-    .Out("z")
-    .OptAttr("classlabels_ints", AttrKind::kInts)
-    .OptAttr("classlabels_strings", AttrKind::kStrings)
-    .ReqAttr("coefficients", AttrKind::kFloats)
-    .OptAttr("intercepts", AttrKind::kFloats)
-    .Attr("multi_class", 0)
-    .Attr("post_transform", "NONE")
-    .Infer(InferLinearClassifier)
-    .Eval(EvalLinearClassifier)
+    .Signature("x -> y, z")
+    .Attrs(
+        "classlabels_ints: ints?, classlabels_strings: strings?, coefficients: floats, intercepts: "
+        "floats?, multi_class = 0, post_transform = 'NONE'")
+    .Functions(InferLinearClassifier, EvalLinearClassifier)
     .Opaque()
     .Doc(
         "The label of the class with the highest linear score, and the transformed scores. A "

@@ -67,12 +67,9 @@ absl::Status EvalZipMap(EvalContext& ctx) {
 }
 
 X2IR_OP(zip_map)
-    .In("x")
-    .Out("z")
-    .OptAttr("classlabels_int64s", AttrKind::kInts)
-    .OptAttr("classlabels_strings", AttrKind::kStrings)
-    .Infer(InferZipMap)
-    .Eval(EvalZipMap)
+    .Signature("x -> z")
+    .Attrs("classlabels_int64s: ints?, classlabels_strings: strings?")
+    .Functions(InferZipMap, EvalZipMap)
     .Opaque()
     .Doc("For each row a map from the class labels to its features.")
     .NeedsFloat32(float32_for::kClassic);
@@ -173,12 +170,9 @@ absl::Status EvalDictVectorizer(EvalContext& ctx) {
 }
 
 X2IR_OP(dict_vectorizer)
-    .In("x")
-    .Out("y")
-    .OptAttr("int64_vocabulary", AttrKind::kInts)
-    .OptAttr("string_vocabulary", AttrKind::kStrings)
-    .Infer(InferDictVectorizer)
-    .Eval(EvalDictVectorizer)
+    .Signature("x -> y")
+    .Attrs("int64_vocabulary: ints?, string_vocabulary: strings?")
+    .Functions(InferDictVectorizer, EvalDictVectorizer)
     .Opaque()
     .Doc("The map's values at the keys of the vocabulary as one row; 0 where there is none.")
     .NeedsFloat32(float32_for::kClassic);
@@ -249,13 +243,9 @@ absl::Status EvalCastMap(EvalContext& ctx) {
 }
 
 X2IR_OP(cast_map)
-    .In("x")
-    .Out("y")
-    .Attr("cast_to", "TO_FLOAT")
-    .Attr("map_form", "DENSE")
-    .Attr("max_map", 1)
-    .Infer(InferCastMap)
-    .Eval(EvalCastMap)
+    .Signature("x -> y")
+    .Attrs("cast_to = 'TO_FLOAT', map_form = 'DENSE', max_map = 1")
+    .Functions(InferCastMap, EvalCastMap)
     .Opaque()
     .Doc(
         "The map's values as one row of another type: all of them in the order of the keys "

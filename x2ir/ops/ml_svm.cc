@@ -135,18 +135,11 @@ absl::Status EvalSvmRegressor(EvalContext& ctx) {
 }
 
 X2IR_OP(svm_regressor)
-    .In("x")
-    .Out("y")
-    .OptAttr("coefficients", AttrKind::kFloats)
-    .OptAttr("kernel_params", AttrKind::kFloats)
-    .Attr("kernel_type", "LINEAR")
-    .Attr("n_supports", 0)
-    .Attr("one_class", 0)
-    .Attr("post_transform", "NONE")
-    .OptAttr("rho", AttrKind::kFloats)
-    .OptAttr("support_vectors", AttrKind::kFloats)
-    .Infer(InferSvmRegressor)
-    .Eval(EvalSvmRegressor)
+    .Signature("x -> y")
+    .Attrs(
+        "coefficients: floats?, kernel_params: floats?, kernel_type = 'LINEAR', n_supports = 0, "
+        "one_class = 0, post_transform = 'NONE', rho: floats?, support_vectors: floats?")
+    .Functions(InferSvmRegressor, EvalSvmRegressor)
     .Opaque()
     .Heavy()
     .Doc(
@@ -364,22 +357,12 @@ absl::Status EvalSvmClassifier(EvalContext& ctx) {
 }
 
 X2IR_OP(svm_classifier)
-    .In("x")
-    .Out("y")
-    .Out("z")
-    .OptAttr("classlabels_ints", AttrKind::kInts)
-    .OptAttr("classlabels_strings", AttrKind::kStrings)
-    .OptAttr("coefficients", AttrKind::kFloats)
-    .OptAttr("kernel_params", AttrKind::kFloats)
-    .Attr("kernel_type", "LINEAR")
-    .Attr("post_transform", "NONE")
-    .OptAttr("prob_a", AttrKind::kFloats)
-    .OptAttr("prob_b", AttrKind::kFloats)
-    .OptAttr("rho", AttrKind::kFloats)
-    .OptAttr("support_vectors", AttrKind::kFloats)
-    .OptAttr("vectors_per_class", AttrKind::kInts)
-    .Infer(InferSvmClassifier)
-    .Eval(EvalSvmClassifier)
+    .Signature("x -> y, z")
+    .Attrs(
+        "classlabels_ints: ints?, classlabels_strings: strings?, coefficients: floats?, "
+        "kernel_params: floats?, kernel_type = 'LINEAR', post_transform = 'NONE', prob_a: floats?, "
+        "prob_b: floats?, rho: floats?, support_vectors: floats?, vectors_per_class: ints?")
+    .Functions(InferSvmClassifier, EvalSvmClassifier)
     .Opaque()
     .Heavy()
     .Doc(

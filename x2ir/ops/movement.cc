@@ -61,14 +61,10 @@ absl::Status EvalTranspose(EvalContext& ctx) {
 }
 
 X2IR_OP(transpose)
-    .In("data")
-    .Out("transposed")
-    .OptAttr("perm", AttrKind::kInts)
-    .Infer(InferTranspose)
-    .Eval(EvalTranspose)
-    .Axes(kAxesStay)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kAll)
+    .Signature("data -> transposed")
+    .Attrs("perm: ints?")
+    .Functions(InferTranspose, EvalTranspose)
+    .Moves(kAxesStay, MoveUse::kAll)
     .Doc(
         "Axis i of the result is axis perm[i] of the operand. perm is absent only where the rank "
         "is not known: then the axes are reversed.")
@@ -141,13 +137,9 @@ void MoveSizes(Node& node, const Flip& flip, Builder& b) {
 }
 
 X2IR_OP(expand)
-    .In("input")
-    .In("shape")
-    .Out("output")
-    .Infer(InferExpand)
-    .Eval(EvalExpand)
-    .Axes({FlipExpand, MoveSizes})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("input, shape -> output")
+    .Functions(InferExpand, EvalExpand)
+    .Moves({FlipExpand, MoveSizes})
     .Doc("The operand broadcast together with a tensor of that shape.")
     .Origins(OriginsOfExpand)
     .Complex(ComplexUse::kParts);
@@ -205,13 +197,9 @@ void MoveRepeats(Node& node, const Flip& flip, Builder& b) {
 }
 
 X2IR_OP(tile)
-    .In("input")
-    .In("repeats")
-    .Out("output")
-    .Infer(InferTile)
-    .Eval(EvalTile)
-    .Axes({FlipTile, MoveRepeats})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("input, repeats -> output")
+    .Functions(InferTile, EvalTile)
+    .Moves({FlipTile, MoveRepeats})
     .Doc("The operand repeated along each axis, as often as `repeats` says.")
     .Complex(ComplexUse::kParts);
 

@@ -97,15 +97,11 @@ absl::Status EvalNms(EvalContext& ctx) {
 }
 
 X2IR_OP(non_max_suppression)
-    .In("boxes")
-    .In("scores")
-    .OptIn("max_output_boxes_per_class")
-    .OptIn("iou_threshold")
-    .OptIn("score_threshold")
-    .Out("selected_indices")
-    .Attr("center_point_box", 0)
-    .Infer(InferNms)
-    .Eval(EvalNms)
+    .Signature(
+        "boxes, scores, max_output_boxes_per_class?, iou_threshold?, score_threshold? -> "
+        "selected_indices")
+    .Attrs("center_point_box = 0")
+    .Functions(InferNms, EvalNms)
     .Opaque()
     .Heavy()
     .BoundedResults()

@@ -5,6 +5,9 @@
 #include <memory>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_split.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/axes.h"
 
 namespace x2ir {
@@ -41,43 +44,90 @@ size_t Least(const std::vector<OperandDef>& defs) {
   return least;
 }
 
+// The parts of "a, b, c".
+std::vector<std::string> PartsOf(std::string_view list) {
+  return absl::StrSplit(ForAbsl(list), ", ", absl::SkipEmpty());
+}
+
+// The operands, or results, of one side of a signature.
+void AddOperands(std::string_view list, std::vector<OperandDef>& defs) {
+  for (const std::string& text : PartsOf(list)) {
+    const size_t end = std::min(text.find_first_of("?*+"), text.size());
+    OperandDef& def = defs.emplace_back(OperandDef{text.substr(0, end)});
+    if (end == text.size()) continue;
+    def.arity = text[end] == '?' ? Arity::kOptional : Arity::kVariadic;
+    def.min = ParseNumber<int>(text.substr(end + 1)).value_or(text[end] == '+' ? 1 : 0);
+  }
+}
+
+AttrDef WithDefault(std::string_view name, Attribute value) {
+  const AttrKind kind = value.kind();
+  return {name, kind, std::move(value), false};
+}
+
+// 3, 0.5 or 'linear'.
+std::optional<Attribute> ParseDefault(std::string_view text) {
+  if (const auto whole = ParseNumber<int64_t>(text)) return *whole;
+  if (const auto number = ParseNumber<float>(text)) return *number;
+  if (text.size() < 2 || text.front() != '\'' || text.back() != '\'') return std::nullopt;
+  return text.substr(1, text.size() - 2);
+}
+
+// One attribute of OpDef::Attrs().
+std::optional<AttrDef> ParseAttr(std::string_view text) {
+  if (const size_t at = text.find(" = "); at != text.npos) {
+    std::optional<Attribute> value = ParseDefault(text.substr(at + 3));
+    if (!value) return std::nullopt;
+    return WithDefault(text.substr(0, at), *std::move(value));
+  }
+  const bool optional = text.ends_with('?');
+  if (optional) text.remove_suffix(1);
+  const size_t at = text.find(": ");
+  for (size_t i = 0; at != text.npos && i <= static_cast<size_t>(AttrKind::kRef); ++i) {
+    const auto kind = static_cast<AttrKind>(i);
+    if (text.substr(at + 2) == Name(kind)) {
+      return AttrDef{text.substr(0, at), kind, std::nullopt, optional};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-OpDef& OpDef::In(std::string_view name) {
-  inputs_.push_back({std::string(name), Arity::kRequired, 1});
+OpDef& OpDef::Signature(std::string_view operands_and_results) {
+  const size_t at = operands_and_results.find(" -> ");
+  if (at == operands_and_results.npos) {
+    AddRegistrationProblem(StrCat("op '", name_.str(), "': its signature has no ' -> '"));
+    return *this;
+  }
+  return In(operands_and_results.substr(0, at)).Out(operands_and_results.substr(at + 4));
+}
+OpDef& OpDef::In(std::string_view operands) {
+  AddOperands(operands, inputs_);
   return *this;
 }
-OpDef& OpDef::OptIn(std::string_view name) {
-  inputs_.push_back({std::string(name), Arity::kOptional, 0});
+OpDef& OpDef::Out(std::string_view results) {
+  AddOperands(results, outputs_);
   return *this;
 }
-OpDef& OpDef::VarIn(std::string_view name, int min) {
-  inputs_.push_back({std::string(name), Arity::kVariadic, min});
-  return *this;
-}
-OpDef& OpDef::Out(std::string_view name) {
-  outputs_.push_back({std::string(name), Arity::kRequired, 1});
-  return *this;
-}
-OpDef& OpDef::OptOut(std::string_view name) {
-  outputs_.push_back({std::string(name), Arity::kOptional, 0});
-  return *this;
-}
-OpDef& OpDef::VarOut(std::string_view name, int min) {
-  outputs_.push_back({std::string(name), Arity::kVariadic, min});
+OpDef& OpDef::OptIn(std::string_view name) { return In(StrCat(name, "?")); }
+OpDef& OpDef::OptOut(std::string_view name) { return Out(StrCat(name, "?")); }
+OpDef& OpDef::Attrs(std::string_view list) {
+  for (const std::string& text : PartsOf(list)) {
+    if (std::optional<AttrDef> def = ParseAttr(text)) {
+      attrs_.push_back(*std::move(def));
+    } else {
+      AddRegistrationProblem(StrCat("op '", name_.str(), "': not an attribute: '", text, "'"));
+    }
+  }
   return *this;
 }
 OpDef& OpDef::Attr(std::string_view name, Attribute default_value) {
-  const AttrKind kind = default_value.kind();
-  attrs_.push_back({name, kind, std::move(default_value), false});
+  attrs_.push_back(WithDefault(name, std::move(default_value)));
   return *this;
 }
 OpDef& OpDef::ReqAttr(std::string_view name, AttrKind kind) {
   attrs_.push_back({name, kind, std::nullopt, false});
-  return *this;
-}
-OpDef& OpDef::OptAttr(std::string_view name, AttrKind kind) {
-  attrs_.push_back({name, kind, std::nullopt, true});
   return *this;
 }
 OpDef& OpDef::Infer(InferFn fn) {
@@ -87,6 +137,9 @@ OpDef& OpDef::Infer(InferFn fn) {
 OpDef& OpDef::Eval(EvalFn fn) {
   eval_ = std::move(fn);
   return *this;
+}
+OpDef& OpDef::Functions(InferFn infer, EvalFn eval) {
+  return Infer(std::move(infer)).Eval(std::move(eval));
 }
 OpDef& OpDef::Impure() {
   impure_ = true;
@@ -157,11 +210,13 @@ OpDef& OpDef::Rows(RowUse use) {
   rows_ = use;
   return *this;
 }
-OpDef& OpDef::Moves(MoveUse use) {
+OpDef& OpDef::Moves(AxisRule axes, MoveUse use) {
   moves_ = use;
-  return *this;
+  return Axes(axes).Numbers(NumberUse::kMoves, kFirstOfType);
 }
-OpDef& OpDef::Elementwise(NumberUse use) { return Axes(kElementwiseAxes).Numbers(use); }
+OpDef& OpDef::Elementwise(NumberUse use, RowUse rows) {
+  return Axes(kElementwiseAxes).Numbers(use).Rows(rows);
+}
 OpDef& OpDef::Heavy() {
   heavy_ = true;
   return *this;

@@ -1,13 +1,12 @@
 // The definition of each IR op: operands, attributes, shape inference, reference evaluation, and
 // traits for rewrites. One row per op, in the file of its family:
 //
-//   X2IR_OP(relu)
-//       .In("x")
-//       .Out("y")
-//       .Infer(SameAsFirst)
-//       .Eval(...)
-//       .Elementwise(NumberUse::kCompares)
-//       .Doc("max(x, 0).");
+//   X2IR_OP(leaky_relu)
+//       .Signature("x -> y")
+//       .Attrs("alpha = 0.01")
+//       .Functions(SameTypeAsFirst, EvalLeakyRelu)
+//       .Elementwise(NumberUse::kFloatOnly)
+//       .Doc("x, or alpha * x where x is negative.");
 //
 // Ops register themselves (static objects), so the library is linked whole.
 #ifndef X2IR_OPS_OP_H_
@@ -37,7 +36,7 @@ using EvalFn = std::function<absl::Status(EvalContext&)>;
 enum class Arity : uint8_t { kRequired, kOptional, kVariadic };
 
 struct OperandDef {
-  std::string name;
+  std::string name{};
   Arity arity = Arity::kRequired;
   int min = 1;  // of a variadic operand: how many at least
 };
@@ -55,17 +54,23 @@ class OpDef {
       : name_(name), place_(place) {}
 
   // --- Definition ---
-  OpDef& In(std::string_view name);
+  // Adds operands and results: "x, scale, bias? -> y, mean?". `bias?` is optional. The last one may
+  // be repeated: `inputs*` any number of times, `inputs+` at least once, `inputs+3` at least three
+  // times.
+  OpDef& Signature(std::string_view operands_and_results);
+  OpDef& In(std::string_view operands);  // one side of a signature
+  OpDef& Out(std::string_view results);
   OpDef& OptIn(std::string_view name);
-  OpDef& VarIn(std::string_view name, int min = 1);  // the last operand, repeated
-  OpDef& Out(std::string_view name);
   OpDef& OptOut(std::string_view name);
-  OpDef& VarOut(std::string_view name, int min = 1);
+  // Adds attributes: "axis: int, pads: ints?, group = 1, alpha = 0.5, mode = 'linear'". One with a
+  // value is always written out, with that default: an int, float or string. `pads?` may be absent.
+  // Anything else in the text is a problem of the registration (registry.h).
+  OpDef& Attrs(std::string_view list);
   OpDef& Attr(std::string_view name, Attribute default_value);
   OpDef& ReqAttr(std::string_view name, AttrKind kind);
-  OpDef& OptAttr(std::string_view name, AttrKind kind);
   OpDef& Infer(InferFn fn);
   OpDef& Eval(EvalFn fn);
+  OpDef& Functions(InferFn infer, EvalFn eval);
   // Not a function of its operands (random ops): never folded or merged, and dropped only if
   // unused.
   OpDef& Impure();
@@ -88,10 +93,11 @@ class OpDef {
   // Float16 is sufficient, or not for these operands, or not at all (FloatRule).
   OpDef& AllowsFloat16();
   OpDef& NeedsFloat32(std::string_view reason, uint32_t operands = kAllOfType, bool back = false);
-  OpDef& Rows(RowUse use);    // default: kNone
-  OpDef& Moves(MoveUse use);  // default: kNone
+  OpDef& Rows(RowUse use);  // default: kNone
+  // The results are elements of operand 0, which it does not look at: Axes() and Numbers() in one.
+  OpDef& Moves(AxisRule axes, MoveUse use = MoveUse::kNone);
   // One element of each operand, broadcast, makes one of each result; all are of the element type.
-  OpDef& Elementwise(NumberUse use);
+  OpDef& Elementwise(NumberUse use, RowUse rows = RowUse::kNone);
   // Its two operands, or all of them, may change places.
   OpDef& Commutes();
   OpDef& Complex(ComplexUse use);    // default: kNone

@@ -129,15 +129,9 @@ auto MakeMomentum(const AttributeMap& attrs, double r, double t) {
 }
 
 X2IR_OP(adagrad)
-    .In("r")
-    .In("t")
-    .VarIn("inputs", 3)
-    .VarOut("outputs")
-    .Attr("decay_factor", 0.0f)
-    .Attr("epsilon", 1e-6f)
-    .Attr("norm_coefficient", 0.0f)
-    .Infer(InferStep(1))
-    .Eval(EvalStep(1, MakeAdagrad))
+    .Signature("r, t, inputs+3 -> outputs+")
+    .Attrs("decay_factor = 0.0, epsilon = 1e-6, norm_coefficient = 0.0")
+    .Functions(InferStep(1), EvalStep(1, MakeAdagrad))
     .Opaque()
     .Doc(
         "A step of Adagrad: operands r, t, all x, all g, all h (the sum of squared gradients); "
@@ -145,17 +139,11 @@ X2IR_OP(adagrad)
     .NeedsFloat32(float32_for::kTrains);
 
 X2IR_OP(adam)
-    .In("r")
-    .In("t")
-    .VarIn("inputs", 4)
-    .VarOut("outputs")
-    .Attr("alpha", 0.9f)
-    .Attr("beta", 0.999f)
-    .Attr("epsilon", 1e-6f)
-    .Attr("norm_coefficient", 0.0f)
-    .Attr("norm_coefficient_post", 0.0f)
-    .Infer(InferStep(2))
-    .Eval(EvalStep(2, MakeAdam))
+    .Signature("r, t, inputs+4 -> outputs+")
+    .Attrs(
+        "alpha = 0.9, beta = 0.999, epsilon = 1e-6, norm_coefficient = 0.0, norm_coefficient_post "
+        "= 0.0")
+    .Functions(InferStep(2), EvalStep(2, MakeAdam))
     .Opaque()
     .Doc(
         "A step of Adam: operands r, t, all x, all g, all v (the mean gradient, by alpha), all h "
@@ -163,16 +151,9 @@ X2IR_OP(adam)
     .NeedsFloat32(float32_for::kTrains);
 
 X2IR_OP(momentum)
-    .In("r")
-    .In("t")
-    .VarIn("inputs", 3)
-    .VarOut("outputs")
-    .ReqAttr("alpha", AttrKind::kFloat)
-    .ReqAttr("beta", AttrKind::kFloat)
-    .ReqAttr("mode", AttrKind::kString)
-    .ReqAttr("norm_coefficient", AttrKind::kFloat)
-    .Infer(InferStep(1))
-    .Eval(EvalStep(1, MakeMomentum))
+    .Signature("r, t, inputs+3 -> outputs+")
+    .Attrs("alpha: float, beta: float, mode: string, norm_coefficient: float")
+    .Functions(InferStep(1), EvalStep(1, MakeMomentum))
     .Opaque()
     .Doc(
         "A step of gradient descent with momentum (mode standard or nesterov): operands r, t, all "

@@ -32,12 +32,10 @@ absl::Status EvalOptional(EvalContext& ctx) {
 }
 
 X2IR_OP(optional)
-    .OptIn("input")
-    .Out("output")
-    .OptAttr("type", AttrKind::kType)
+    .Signature("input? -> output")
+    .Attrs("type: type?")
     .AnyKind()
-    .Infer(InferOptional)
-    .Eval(EvalOptional)
+    .Functions(InferOptional, EvalOptional)
     .Opaque()
     .Doc("An optional that holds the operand; without one an empty optional of that type.")
     .AllowsFloat16();
@@ -58,11 +56,9 @@ absl::Status EvalHasElement(EvalContext& ctx) {
 }
 
 X2IR_OP(optional_has_element)
-    .OptIn("input")
-    .Out("output")
+    .Signature("input? -> output")
     .AnyKind()
-    .Infer(InferHasElement)
-    .Eval(EvalHasElement)
+    .Functions(InferHasElement, EvalHasElement)
     .Opaque()
     .Doc("Whether the operand is there and is no empty optional.")
     .AllowsFloat16();
@@ -80,11 +76,9 @@ absl::Status EvalGetElement(EvalContext& ctx) {
 }
 
 X2IR_OP(optional_get_element)
-    .In("input")
-    .Out("output")
+    .Signature("input -> output")
     .AnyKind()
-    .Infer(InferGetElement)
-    .Eval(EvalGetElement)
+    .Functions(InferGetElement, EvalGetElement)
     .Opaque()
     .Doc("What an optional holds, which must not be empty. Anything else is itself.")
     .AllowsFloat16();

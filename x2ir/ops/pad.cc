@@ -207,14 +207,9 @@ void MovePads(Node& node, const Flip& flip, Builder& b) {
 }
 
 X2IR_OP(pad)
-    .In("data")
-    .In("pads")
-    .OptIn("constant_value")
-    .OptIn("axes")
-    .Out("output")
-    .Attr("mode", "constant")
-    .Infer(InferPad)
-    .Eval(EvalPad)
+    .Signature("data, pads, constant_value?, axes? -> output")
+    .Attrs("mode = 'constant'")
+    .Functions(InferPad, EvalPad)
     .Axes({FlipPad, MovePads})
     .Numbers(NumberUse::kMoves, 0b101)
     .Doc(

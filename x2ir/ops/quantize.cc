@@ -265,17 +265,9 @@ void MoveOptionalAxis(Node& node, const Flip& flip, Builder&) {
 }
 
 X2IR_OP(quantize_linear)
-    .In("x")
-    .In("y_scale")
-    .OptIn("y_zero_point")
-    .Out("y")
-    .OptAttr("axis", AttrKind::kInt)
-    .Attr("block_size", 0)
-    .Attr("saturate", 1)
-    .OptAttr("output_dtype", AttrKind::kString)
-    .OptAttr("precision", AttrKind::kString)
-    .Infer(InferQuantize)
-    .Eval(EvalQuantize)
+    .Signature("x, y_scale, y_zero_point? -> y")
+    .Attrs("axis: int?, block_size = 0, saturate = 1, output_dtype: string?, precision: string?")
+    .Functions(InferQuantize, EvalQuantize)
     .Axes({FlipQuantized, MoveOptionalAxis})
     .Numbers(NumberUse::kFixed)
     .Doc(
@@ -333,15 +325,9 @@ absl::Status EvalDequantize(EvalContext& ctx) {
 }
 
 X2IR_OP(dequantize_linear)
-    .In("x")
-    .In("x_scale")
-    .OptIn("x_zero_point")
-    .Out("y")
-    .OptAttr("axis", AttrKind::kInt)
-    .Attr("block_size", 0)
-    .OptAttr("output_dtype", AttrKind::kString)
-    .Infer(InferDequantize)
-    .Eval(EvalDequantize)
+    .Signature("x, x_scale, x_zero_point? -> y")
+    .Attrs("axis: int?, block_size = 0, output_dtype: string?")
+    .Functions(InferDequantize, EvalDequantize)
     .Axes({FlipQuantized, MoveOptionalAxis})
     .Numbers(NumberUse::kFixed)
     .QuantizedUnit()
@@ -395,12 +381,8 @@ std::optional<Flip> FlipDynamicQuantize(const Node& node, Slot slot, const Perm&
 }
 
 X2IR_OP(dynamic_quantize_linear)
-    .In("x")
-    .Out("y")
-    .Out("y_scale")
-    .Out("y_zero_point")
-    .Infer(InferDynamicQuantize)
-    .Eval(EvalDynamicQuantize)
+    .Signature("x -> y, y_scale, y_zero_point")
+    .Functions(InferDynamicQuantize, EvalDynamicQuantize)
     .Axes({FlipDynamicQuantize})
     .Numbers(NumberUse::kFixed)
     .Doc(

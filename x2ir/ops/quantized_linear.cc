@@ -272,13 +272,8 @@ absl::Status EvalMatMulInteger(EvalContext& ctx) {
 }
 
 X2IR_OP(matmul_integer)
-    .In("a")
-    .In("b")
-    .OptIn("a_zero_point")
-    .OptIn("b_zero_point")
-    .Out("y")
-    .Infer(InferMatMulInteger)
-    .Eval(EvalMatMulInteger)
+    .Signature("a, b, a_zero_point?, b_zero_point? -> y")
+    .Functions(InferMatMulInteger, EvalMatMulInteger)
     .Opaque()
     .Heavy()
     .Doc(
@@ -309,17 +304,8 @@ absl::Status EvalQLinearMatMul(EvalContext& ctx) {
 }
 
 X2IR_OP(qlinear_matmul)
-    .In("a")
-    .In("a_scale")
-    .In("a_zero_point")
-    .In("b")
-    .In("b_scale")
-    .In("b_zero_point")
-    .In("y_scale")
-    .In("y_zero_point")
-    .Out("y")
-    .Infer(InferQLinearMatMul)
-    .Eval(EvalQLinearMatMul)
+    .Signature("a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point -> y")
+    .Functions(InferQLinearMatMul, EvalQLinearMatMul)
     .Opaque()
     .Heavy()
     .Doc(
@@ -405,14 +391,9 @@ absl::Status EvalConvInteger(EvalContext& ctx) {
 }
 
 X2IR_OP(conv_integer)
-    .In("x")
-    .In("w")
-    .OptIn("x_zero_point")
-    .OptIn("w_zero_point")
-    .Out("y")
+    .Signature("x, w, x_zero_point?, w_zero_point? -> y")
     .With(ConvAttrs)
-    .Infer(InferConvInteger)
-    .Eval(EvalConvInteger)
+    .Functions(InferConvInteger, EvalConvInteger)
     .Opaque()
     .Heavy()
     .Doc(
@@ -449,19 +430,9 @@ absl::Status EvalQLinearConv(EvalContext& ctx) {
 }
 
 X2IR_OP(qlinear_conv)
-    .In("x")
-    .In("x_scale")
-    .In("x_zero_point")
-    .In("w")
-    .In("w_scale")
-    .In("w_zero_point")
-    .In("y_scale")
-    .In("y_zero_point")
-    .OptIn("b")
-    .Out("y")
+    .Signature("x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, b? -> y")
     .With(ConvAttrs)
-    .Infer(InferQLinearConv)
-    .Eval(EvalQLinearConv)
+    .Functions(InferQLinearConv, EvalQLinearConv)
     .Opaque()
     .Heavy()
     .Doc(

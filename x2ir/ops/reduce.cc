@@ -261,13 +261,10 @@ NumberUse NumbersOf(Reduce kind) {
 void Define(OpDef& def, Reduce kind, std::string_view doc) {
   const bool limits = kind == Reduce::kMax || kind == Reduce::kMin;
   const bool sums = kind == Reduce::kSum || kind == Reduce::kMean;
-  def.In("data")
-      .OptIn("axes")
-      .Out("reduced")
-      .Attr("keepdims", 1)
-      .Attr("noop_with_empty_axes", 0)
-      .Infer([kind](InferContext& ctx) { return InferReduce(ctx, kind); })
-      .Eval([kind](EvalContext& ctx) { return EvalReduce(ctx, kind); })
+  def.Signature("data, axes? -> reduced")
+      .Attrs("keepdims = 1, noop_with_empty_axes = 0")
+      .Functions([kind](InferContext& ctx) { return InferReduce(ctx, kind); },
+                 [kind](EvalContext& ctx) { return EvalReduce(ctx, kind); })
       .Axes(kReductionAxes)
       .Numbers(NumbersOf(kind), kFirstOfType, kAllOfType, limits ? MayReduceNothing : nullptr)
       .Rows(sums ? RowUse::kReduce : RowUse::kNone)

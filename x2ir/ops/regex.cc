@@ -42,11 +42,9 @@ absl::Status EvalFullMatch(EvalContext& ctx) {
 }
 
 X2IR_OP(regex_full_match)
-    .In("x")
-    .Out("y")
-    .ReqAttr("pattern", AttrKind::kString)
-    .Infer(InferFullMatch)
-    .Eval(EvalFullMatch)
+    .Signature("x -> y")
+    .Attrs("pattern: string")
+    .Functions(InferFullMatch, EvalFullMatch)
     .Opaque()
     .Heavy()
     .Doc("Whether each string matches the pattern from end to end; the syntax is RE2's.")
@@ -92,13 +90,9 @@ absl::Status EvalReplace(EvalContext& ctx) {
 }
 
 X2IR_OP(regex_replace)
-    .In("x")
-    .Out("y")
-    .ReqAttr("pattern", AttrKind::kString)
-    .Attr("replace_global", 1)
-    .ReqAttr("rewrite", AttrKind::kString)
-    .Infer(InferReplace)
-    .Eval(EvalReplace)
+    .Signature("x -> y")
+    .Attrs("pattern: string, replace_global = 1, rewrite: string")
+    .Functions(InferReplace, EvalReplace)
     .Opaque()
     .Heavy()
     .Doc(

@@ -513,22 +513,12 @@ void MoveScales(Node& node, const Flip& flip, Builder& b) {
 }
 
 X2IR_OP(resize)
-    .In("x")
-    .OptIn("roi")
-    .OptIn("scales")
-    .OptIn("sizes")
-    .Out("y")
-    .Attr("antialias", 0)
-    .OptAttr("axes", AttrKind::kInts)
-    .Attr("coordinate_transformation_mode", "half_pixel")
-    .Attr("cubic_coeff_a", -0.75f)
-    .Attr("exclude_outside", 0)
-    .Attr("extrapolation_value", 0.0f)
-    .Attr("keep_aspect_ratio_policy", "stretch")
-    .Attr("mode", "nearest")
-    .Attr("nearest_mode", "round_prefer_floor")
-    .Infer(InferResize)
-    .Eval(EvalResize)
+    .Signature("x, roi?, scales?, sizes? -> y")
+    .Attrs(
+        "antialias = 0, axes: ints?, coordinate_transformation_mode = 'half_pixel', cubic_coeff_a "
+        "= -0.75, exclude_outside = 0, extrapolation_value = 0.0, keep_aspect_ratio_policy = "
+        "'stretch', mode = 'nearest', nearest_mode = 'round_prefer_floor'")
+    .Functions(InferResize, EvalResize)
     .Axes({FlipResize, MoveScales})
     .Numbers(NumberUse::kFloatOnly, kFirstOfType)
     .Heavy()

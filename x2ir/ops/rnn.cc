@@ -376,63 +376,38 @@ absl::Status EvalLstm(EvalContext& ctx) { return EvalRecurrent(ctx, Kind::kLstm)
 
 // --- Definitions ----------------------------------------------------------------------------
 
-void RecurrentOperands(OpDef& op) {
-  op.In("x").In("w").In("r").OptIn("b").OptIn("sequence_lens").OptIn("initial_h");
-}
-
-void RecurrentResultsAndAttrs(OpDef& op) {
-  op.OptOut("y")
-      .OptOut("y_h")
-      .ReqAttr("activations", AttrKind::kStrings)
-      .OptAttr("activation_alpha", AttrKind::kFloats)
-      .OptAttr("activation_beta", AttrKind::kFloats)
-      .Attr("batch_first", 0)
-      .OptAttr("clip", AttrKind::kFloat)
-      .Attr("direction", "forward")
-      .OptAttr("hidden_size", AttrKind::kInt);
+void Recurrent(OpDef& op) {
+  op.Signature("x, w, r, b?, sequence_lens?, initial_h? -> y?, y_h?")
+      .Attrs(
+          "activations: strings, activation_alpha: floats?, activation_beta: floats?, "
+          "batch_first = 0, clip: float?, direction = 'forward', hidden_size: int?")
+      .Opaque()
+      .Heavy()
+      .AllowsFloat16()
+      .MultiplyAdds(WorkOfRecurrent);
 }
 
 X2IR_OP(rnn)
-    .With(RecurrentOperands)
-    .With(RecurrentResultsAndAttrs)
-    .Infer(InferRnn)
-    .Eval(EvalRnn)
-    .Opaque()
-    .Heavy()
+    .With(Recurrent)
+    .Functions(InferRnn, EvalRnn)
     .Doc(
         "h = f(x w' + h r' + b) over a sequence. x is [length, batch, features], with "
-        "batch_first [batch, length, features]; activations are listed for each direction.")
-    .AllowsFloat16()
-    .MultiplyAdds(WorkOfRecurrent);
+        "batch_first [batch, length, features]; activations are listed for each direction.");
 X2IR_OP(gru)
-    .With(RecurrentOperands)
-    .With(RecurrentResultsAndAttrs)
-    .Attr("linear_before_reset", 0)
-    .Infer(InferGru)
-    .Eval(EvalGru)
-    .Opaque()
-    .Heavy()
+    .With(Recurrent)
+    .Attrs("linear_before_reset = 0")
+    .Functions(InferGru, EvalGru)
     .Doc(
         "Gated recurrent unit over a sequence; gates in the order update, reset, hidden. "
-        "Operands and results as rnn's.")
-    .AllowsFloat16()
-    .MultiplyAdds(WorkOfRecurrent);
+        "Operands and results as rnn's.");
 X2IR_OP(lstm)
-    .With(RecurrentOperands)
-    .OptIn("initial_c")
-    .OptIn("p")
-    .With(RecurrentResultsAndAttrs)
-    .OptOut("y_c")
-    .Attr("input_forget", 0)
-    .Infer(InferLstm)
-    .Eval(EvalLstm)
-    .Opaque()
-    .Heavy()
+    .With(Recurrent)
+    .Signature("initial_c?, p? -> y_c?")
+    .Attrs("input_forget = 0")
+    .Functions(InferLstm, EvalLstm)
     .Doc(
         "Long short-term memory over a sequence; gates in the order input, output, forget, "
-        "cell, peepholes p in the order input, output, forget. Otherwise as rnn.")
-    .AllowsFloat16()
-    .MultiplyAdds(WorkOfRecurrent);
+        "cell, peepholes p in the order input, output, forget. Otherwise as rnn.");
 
 }  // namespace
 }  // namespace x2ir

@@ -181,18 +181,11 @@ absl::Status EvalRoiAlign(EvalContext& ctx) {
 }
 
 X2IR_OP(roi_align)
-    .In("x")
-    .In("rois")
-    .In("batch_indices")
-    .Out("y")
-    .Attr("coordinate_transformation_mode", "half_pixel")
-    .Attr("mode", "avg")
-    .Attr("output_height", 1)
-    .Attr("output_width", 1)
-    .Attr("sampling_ratio", 0)
-    .Attr("spatial_scale", 1.0f)
-    .Infer(InferRoiAlign)
-    .Eval(EvalRoiAlign)
+    .Signature("x, rois, batch_indices -> y")
+    .Attrs(
+        "coordinate_transformation_mode = 'half_pixel', mode = 'avg', output_height = 1, "
+        "output_width = 1, sampling_ratio = 0, spatial_scale = 1.0")
+    .Functions(InferRoiAlign, EvalRoiAlign)
     .Opaque()
     .Heavy()
     .Doc(

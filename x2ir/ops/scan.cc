@@ -153,16 +153,11 @@ absl::Status EvalScan(EvalContext& ctx) {
 }
 
 X2IR_OP(scan)
-    .VarIn("initial_state_and_scan_inputs")
-    .VarOut("final_state_and_scan_outputs", 0)
-    .ReqAttr("body", AttrKind::kGraph)
-    .ReqAttr("num_scan_inputs", AttrKind::kInt)
-    .ReqAttr("scan_input_axes", AttrKind::kInts)
-    .ReqAttr("scan_input_directions", AttrKind::kInts)
-    .ReqAttr("scan_output_axes", AttrKind::kInts)
-    .ReqAttr("scan_output_directions", AttrKind::kInts)
-    .Infer(InferScan)
-    .Eval(EvalScan)
+    .Signature("initial_state_and_scan_inputs+ -> final_state_and_scan_outputs*")
+    .Attrs(
+        "body: graph, num_scan_inputs: int, scan_input_axes: ints, scan_input_directions: ints, "
+        "scan_output_axes: ints, scan_output_directions: ints")
+    .Functions(InferScan, EvalScan)
     .Opaque()
     .Doc(
         "Runs body (state..., slices...) -> (state..., outputs...) once for each slice of the "

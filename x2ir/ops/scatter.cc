@@ -140,14 +140,9 @@ absl::Status EvalScatterElements(EvalContext& ctx) {
 bool IsArithmetic(const Node& node) { return node.attrs().String("reduction") != "none"; }
 
 X2IR_OP(scatter_elements)
-    .In("data")
-    .In("indices")
-    .In("updates")
-    .Out("output")
-    .Attr("axis", 0)
-    .Attr("reduction", "none")
-    .Infer(InferScatterElements)
-    .Eval(EvalScatterElements)
+    .Signature("data, indices, updates -> output")
+    .Attrs("axis = 0, reduction = 'none'")
+    .Functions(InferScatterElements, EvalScatterElements)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kMoves, 0b101, kAllOfType, IsArithmetic)
     .Doc(
@@ -221,13 +216,9 @@ absl::Status EvalScatterNd(EvalContext& ctx) {
 }
 
 X2IR_OP(scatter_nd)
-    .In("data")
-    .In("indices")
-    .In("updates")
-    .Out("output")
-    .Attr("reduction", "none")
-    .Infer(InferScatterNd)
-    .Eval(EvalScatterNd)
+    .Signature("data, indices, updates -> output")
+    .Attrs("reduction = 'none'")
+    .Functions(InferScatterNd, EvalScatterNd)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kMoves, 0b101, kAllOfType, IsArithmetic)
     .Doc(

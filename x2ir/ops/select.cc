@@ -68,10 +68,8 @@ absl::Status EvalNonZero(EvalContext& ctx) {
 }
 
 X2IR_OP(non_zero)
-    .In("x")
-    .Out("y")
-    .Infer(InferNonZero)
-    .Eval(EvalNonZero)
+    .Signature("x -> y")
+    .Functions(InferNonZero, EvalNonZero)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
     .BoundedResults()
@@ -146,14 +144,10 @@ std::optional<Flip> FlipCompress(const Node& node, Slot slot, const Perm& p) {
 }
 
 X2IR_OP(compress)
-    .In("input")
-    .In("condition")
-    .Out("output")
-    .OptAttr("axis", AttrKind::kInt)
-    .Infer(InferCompress)
-    .Eval(EvalCompress)
-    .Axes({FlipCompress, MoveAxisAttr})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Signature("input, condition -> output")
+    .Attrs("axis: int?")
+    .Functions(InferCompress, EvalCompress)
+    .Moves({FlipCompress, MoveAxisAttr})
     .BoundedResults()
     .Doc(
         "The slices of an axis for which condition is true; without axis, the elements of the "
@@ -278,15 +272,9 @@ absl::Status EvalUnique(EvalContext& ctx) {
 }
 
 X2IR_OP(unique)
-    .In("x")
-    .Out("y")
-    .OptOut("indices")
-    .OptOut("inverse_indices")
-    .OptOut("counts")
-    .Attr("sorted", 1)
-    .OptAttr("axis", AttrKind::kInt)
-    .Infer(InferUnique)
-    .Eval(EvalUnique)
+    .Signature("x -> y, indices?, inverse_indices?, counts?")
+    .Attrs("sorted = 1, axis: int?")
+    .Functions(InferUnique, EvalUnique)
     .Axes(kAxesStay)
     .Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType)
     .BoundedResults()
@@ -376,15 +364,9 @@ absl::Status EvalTopK(EvalContext& ctx) {
 }
 
 X2IR_OP(top_k)
-    .In("x")
-    .In("k")
-    .Out("values")
-    .Out("indices")
-    .Attr("axis", -1)
-    .Attr("largest", 1)
-    .Attr("sorted", 1)
-    .Infer(InferTopK)
-    .Eval(EvalTopK)
+    .Signature("x, k -> values, indices")
+    .Attrs("axis = -1, largest = 1, sorted = 1")
+    .Functions(InferTopK, EvalTopK)
     .Axes(kAlongAxis)
     .Numbers(NumberUse::kCompares, kFirstOfType, kFirstOfType)
     .Doc(

@@ -64,10 +64,9 @@ absl::Status EvalEmpty(EvalContext& ctx) {
 }
 
 X2IR_OP(sequence_empty)
-    .Out("output")
-    .Attr("dtype", "float32")
-    .Infer(InferEmpty)
-    .Eval(EvalEmpty)
+    .Signature(" -> output")
+    .Attrs("dtype = 'float32'")
+    .Functions(InferEmpty, EvalEmpty)
     .Opaque()
     .Doc("A sequence without elements, whose tensors would be of dtype.")
     .AllowsFloat16();
@@ -98,10 +97,8 @@ absl::Status EvalConstruct(EvalContext& ctx) {
 }
 
 X2IR_OP(sequence_construct)
-    .VarIn("inputs")
-    .Out("output_sequence")
-    .Infer(InferConstruct)
-    .Eval(EvalConstruct)
+    .Signature("inputs+ -> output_sequence")
+    .Functions(InferConstruct, EvalConstruct)
     .Opaque()
     .Doc("The sequence of the operands, which are of one element type.")
     .AllowsFloat16();
@@ -133,12 +130,9 @@ absl::Status EvalAt(EvalContext& ctx) {
 }
 
 X2IR_OP(sequence_at)
-    .In("input_sequence")
-    .In("position")
-    .Out("tensor")
+    .Signature("input_sequence, position -> tensor")
     .AnyKind()
-    .Infer(InferAt)
-    .Eval(EvalAt)
+    .Functions(InferAt, EvalAt)
     .Opaque()
     .Doc("The element at a position, which may count from the end.")
     .AllowsFloat16();
@@ -171,13 +165,9 @@ absl::Status EvalInsert(EvalContext& ctx) {
 }
 
 X2IR_OP(sequence_insert)
-    .In("input_sequence")
-    .In("tensor")
-    .OptIn("position")
-    .Out("output_sequence")
+    .Signature("input_sequence, tensor, position? -> output_sequence")
     .AnyKind()
-    .Infer(InferInsert)
-    .Eval(EvalInsert)
+    .Functions(InferInsert, EvalInsert)
     .Opaque()
     .Doc("The sequence with a tensor before a position; at the end without one.")
     .AllowsFloat16();
@@ -203,12 +193,9 @@ absl::Status EvalErase(EvalContext& ctx) {
 }
 
 X2IR_OP(sequence_erase)
-    .In("input_sequence")
-    .OptIn("position")
-    .Out("output_sequence")
+    .Signature("input_sequence, position? -> output_sequence")
     .AnyKind()
-    .Infer(InferErase)
-    .Eval(EvalErase)
+    .Functions(InferErase, EvalErase)
     .Opaque()
     .Doc("The sequence without the element at a position; without its last one by default.")
     .AllowsFloat16();
@@ -226,11 +213,9 @@ absl::Status EvalLength(EvalContext& ctx) {
 }
 
 X2IR_OP(sequence_length)
-    .In("input_sequence")
-    .Out("length")
+    .Signature("input_sequence -> length")
     .AnyKind()
-    .Infer(InferLength)
-    .Eval(EvalLength)
+    .Functions(InferLength, EvalLength)
     .Opaque()
     .Doc("How many elements a sequence has, int64.")
     .AllowsFloat16();
@@ -276,13 +261,10 @@ absl::Status EvalConcatFrom(EvalContext& ctx) {
 }
 
 X2IR_OP(concat_from_sequence)
-    .In("input_sequence")
-    .Out("concat_result")
-    .ReqAttr("axis", AttrKind::kInt)
-    .Attr("new_axis", 0)
+    .Signature("input_sequence -> concat_result")
+    .Attrs("axis: int, new_axis = 0")
     .AnyKind()
-    .Infer(InferConcatFrom)
-    .Eval(EvalConcatFrom)
+    .Functions(InferConcatFrom, EvalConcatFrom)
     .Opaque()
     .Doc("The elements one after the other along an axis, with new_axis along a new one.")
     .AllowsFloat16();
@@ -357,13 +339,9 @@ absl::Status EvalSplitTo(EvalContext& ctx) {
 }
 
 X2IR_OP(split_to_sequence)
-    .In("input")
-    .OptIn("split")
-    .Out("output_sequence")
-    .Attr("axis", 0)
-    .Attr("keepdims", 1)
-    .Infer(InferSplitTo)
-    .Eval(EvalSplitTo)
+    .Signature("input, split? -> output_sequence")
+    .Attrs("axis = 0, keepdims = 1")
+    .Functions(InferSplitTo, EvalSplitTo)
     .Opaque()
     .Doc(
         "Parts of a tensor along an axis: of the sizes in split, or all of its one size but for "

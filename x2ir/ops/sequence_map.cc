@@ -56,13 +56,10 @@ absl::Status EvalSequenceMap(EvalContext& ctx) {
 }
 
 X2IR_OP(sequence_map)
-    .In("input_sequence")
-    .VarIn("additional_inputs", 0)
-    .VarOut("out_sequence")
-    .ReqAttr("body", AttrKind::kGraph)
+    .Signature("input_sequence, additional_inputs* -> out_sequence+")
+    .Attrs("body: graph")
     .AnyKind()
-    .Infer(InferSequenceMap)
-    .Eval(EvalSequenceMap)
+    .Functions(InferSequenceMap, EvalSequenceMap)
     .Opaque()
     .Doc(
         "Runs body once for each element of the sequences, which are of one length, and gives the "

@@ -100,12 +100,9 @@ void MoveAsked(Node& node, const Flip& flip, Builder&) {
 }
 
 X2IR_OP(shape)
-    .In("data")
-    .Out("shape")
-    .Attr("start", 0)
-    .OptAttr("end", AttrKind::kInt)
-    .Infer(InferShapeOp)
-    .Eval(EvalShapeOp)
+    .Signature("data -> shape")
+    .Attrs("start = 0, end: int?")
+    .Functions(InferShapeOp, EvalShapeOp)
     .Axes({FlipShape, MoveAsked})
     .Numbers(NumberUse::kMoves, kFirstOfType, kNoneOfType)
     .Doc(
@@ -119,8 +116,7 @@ absl::Status InferSize(InferContext& ctx) {
 }
 
 X2IR_OP(size)
-    .In("data")
-    .Out("size")
+    .Signature("data -> size")
     .Infer(InferSize)
     .Eval([](EvalContext& ctx) {
       ctx.Set(0, Tensor::Scalar<int64_t>(ctx.input(0).num_elements()));
@@ -251,15 +247,10 @@ absl::Status EvalReshape(EvalContext& ctx) {
 }
 
 X2IR_OP(reshape)
-    .In("data")
-    .In("shape")
-    .Out("reshaped")
-    .Attr("allowzero", 0)
-    .Infer(InferReshape)
-    .Eval(EvalReshape)
-    .Axes(kReshapeAxes)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kInOrder)
+    .Signature("data, shape -> reshaped")
+    .Attrs("allowzero = 0")
+    .Functions(InferReshape, EvalReshape)
+    .Moves(kReshapeAxes, MoveUse::kInOrder)
     .Doc(
         "The same elements in another shape. One size may be -1: what the others leave. Size 0 "
         "copies the operand's size at that axis, unless allowzero.")
@@ -299,14 +290,10 @@ absl::Status EvalFlatten(EvalContext& ctx) {
 }
 
 X2IR_OP(flatten)
-    .In("input")
-    .Out("output")
-    .Attr("axis", 1)
-    .Infer(InferFlatten)
-    .Eval(EvalFlatten)
-    .Axes(kReshapeAxes)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kInOrder)
+    .Signature("input -> output")
+    .Attrs("axis = 1")
+    .Functions(InferFlatten, EvalFlatten)
+    .Moves(kReshapeAxes, MoveUse::kInOrder)
     .Doc("A matrix: the axes before `axis` are its rows, the rest its columns.")
     .Complex(ComplexUse::kParts);
 
@@ -401,14 +388,9 @@ void MoveSqueezed(Node& node, const Flip& flip, Builder& b) {
 }
 
 X2IR_OP(squeeze)
-    .In("data")
-    .OptIn("axes")
-    .Out("squeezed")
-    .Infer(InferSqueeze)
-    .Eval(EvalSqueeze)
-    .Axes({FlipSqueeze, MoveSqueezed})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kInOrder)
+    .Signature("data, axes? -> squeezed")
+    .Functions(InferSqueeze, EvalSqueeze)
+    .Moves({FlipSqueeze, MoveSqueezed}, MoveUse::kInOrder)
     .Doc("Drops the given axes, which must have size 1; without axes, every axis of size 1.")
     .Origins(OriginsOfSqueeze)
     .Complex(ComplexUse::kParts);
@@ -474,14 +456,9 @@ void MoveAdded(Node& node, const Flip& flip, Builder& b) {
 }
 
 X2IR_OP(unsqueeze)
-    .In("data")
-    .In("axes")
-    .Out("expanded")
-    .Infer(InferUnsqueeze)
-    .Eval(EvalUnsqueeze)
-    .Axes({FlipUnsqueeze, MoveAdded})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kInOrder)
+    .Signature("data, axes -> expanded")
+    .Functions(InferUnsqueeze, EvalUnsqueeze)
+    .Moves({FlipUnsqueeze, MoveAdded}, MoveUse::kInOrder)
     .Doc("Inserts axes of size 1; `axes` gives their positions in the result.")
     .Origins(OriginsOfUnsqueeze)
     .Complex(ComplexUse::kParts);

@@ -189,14 +189,9 @@ absl::Status EvalDft(EvalContext& ctx) {
 }
 
 X2IR_OP(dft)
-    .In("input")
-    .OptIn("dft_length")
-    .OptIn("axis")
-    .Out("output")
-    .Attr("inverse", 0)
-    .Attr("onesided", 0)
-    .Infer(InferDft)
-    .Eval(EvalDft)
+    .Signature("input, dft_length?, axis? -> output")
+    .Attrs("inverse = 0, onesided = 0")
+    .Functions(InferDft, EvalDft)
     .Opaque()
     .Heavy()
     .Doc(
@@ -297,14 +292,9 @@ absl::Status EvalStft(EvalContext& ctx) {
 }
 
 X2IR_OP(stft)
-    .In("signal")
-    .In("frame_step")
-    .OptIn("window")
-    .OptIn("frame_length")
-    .Out("output")
-    .Attr("onesided", 1)
-    .Infer(InferStft)
-    .Eval(EvalStft)
+    .Signature("signal, frame_step, window?, frame_length? -> output")
+    .Attrs("onesided = 1")
+    .Functions(InferStft, EvalStft)
     .Opaque()
     .Heavy()
     .Doc(
@@ -359,34 +349,25 @@ EvalFn CosineWindow(double a0, double a1, double a2) {
 }
 
 X2IR_OP(hann_window)
-    .In("size")
-    .Out("output")
-    .Attr("dtype", "float32")
-    .Attr("periodic", 1)
-    .Infer(InferWindow)
-    .Eval(CosineWindow(0.5, 0.5, 0))
+    .Signature("size -> output")
+    .Attrs("dtype = 'float32', periodic = 1")
+    .Functions(InferWindow, CosineWindow(0.5, 0.5, 0))
     .Opaque()
     .Doc("The Hann window of that size, 1/2 - 1/2 cos(t).")
     .AllowsFloat16();
 
 X2IR_OP(hamming_window)
-    .In("size")
-    .Out("output")
-    .Attr("dtype", "float32")
-    .Attr("periodic", 1)
-    .Infer(InferWindow)
-    .Eval(CosineWindow(25.0 / 46, 21.0 / 46, 0))
+    .Signature("size -> output")
+    .Attrs("dtype = 'float32', periodic = 1")
+    .Functions(InferWindow, CosineWindow(25.0 / 46, 21.0 / 46, 0))
     .Opaque()
     .Doc("The Hamming window of that size, 25/46 - 21/46 cos(t).")
     .AllowsFloat16();
 
 X2IR_OP(blackman_window)
-    .In("size")
-    .Out("output")
-    .Attr("dtype", "float32")
-    .Attr("periodic", 1)
-    .Infer(InferWindow)
-    .Eval(CosineWindow(0.42, 0.5, 0.08))
+    .Signature("size -> output")
+    .Attrs("dtype = 'float32', periodic = 1")
+    .Functions(InferWindow, CosineWindow(0.42, 0.5, 0.08))
     .Opaque()
     .Doc("The Blackman window of that size, 0.42 - 0.5 cos(t) + 0.08 cos(2t).")
     .AllowsFloat16();
@@ -459,15 +440,10 @@ absl::Status EvalMel(EvalContext& ctx) {
 }
 
 X2IR_OP(mel_weight_matrix)
-    .In("num_mel_bins")
-    .In("dft_length")
-    .In("sample_rate")
-    .In("lower_edge_hertz")
-    .In("upper_edge_hertz")
-    .Out("output")
-    .Attr("dtype", "float32")
-    .Infer(InferMel)
-    .Eval(EvalMel)
+    .Signature(
+        "num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz -> output")
+    .Attrs("dtype = 'float32'")
+    .Functions(InferMel, EvalMel)
     .Opaque()
     .Doc(
         "The matrix that takes the one-sided spectrum of a signal to mel bins: triangles, one a "

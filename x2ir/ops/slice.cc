@@ -213,17 +213,9 @@ void MoveSliced(Node& node, const Flip& flip, Builder& b) {
 }
 
 X2IR_OP(slice)
-    .In("data")
-    .In("starts")
-    .In("ends")
-    .OptIn("axes")
-    .OptIn("steps")
-    .Out("output")
-    .Infer(InferSlice)
-    .Eval(EvalSlice)
-    .Axes({FlipSlice, MoveSliced})
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kSome)
+    .Signature("data, starts, ends, axes?, steps? -> output")
+    .Functions(InferSlice, EvalSlice)
+    .Moves({FlipSlice, MoveSliced}, MoveUse::kSome)
     .Doc(
         "The elements from starts to ends (excluded) by steps along the given axes (left out: "
         "the first ones). Negative bounds count from the end; bounds are clamped.")

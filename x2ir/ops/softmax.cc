@@ -92,46 +92,33 @@ struct Hardmax {
   }
 };
 
+void DefineSoftmax(OpDef& op, EvalFn eval) {
+  op.Signature("x -> y")
+      .Attrs("axis = -1")
+      .Functions(InferAlongAxis, std::move(eval))
+      .Axes(kAlongAxis)
+      .Numbers(NumberUse::kFloatOnly)
+      .AllowsFloat16()
+      .Zeros(ZeroUse::kForgets);
+}
+
 }  // namespace
 
 X2IR_OP(softmax)
-    .In("x")
-    .Out("y")
-    .Attr("axis", -1)
-    .Infer(InferAlongAxis)
-    .Eval(AlongAxis(Softmax()))
-    .Axes(kAlongAxis)
-    .Numbers(NumberUse::kFloatOnly)
+    .With(DefineSoftmax, AlongAxis(Softmax()))
     .Rows(RowUse::kLastAxis)
     .Doc("exp(x) divided by the sum of exp(x) along the axis.")
-    .AllowsFloat16()
-    .Zeros(ZeroUse::kForgets)
     .Origins(OriginsButAxis)
+    .Zeros(ZeroUse::kForgets)
     .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(log_softmax)
-    .In("x")
-    .Out("y")
-    .Attr("axis", -1)
-    .Infer(InferAlongAxis)
-    .Eval(AlongAxis(LogSoftmax()))
-    .Axes(kAlongAxis)
-    .Numbers(NumberUse::kFloatOnly)
+    .With(DefineSoftmax, AlongAxis(LogSoftmax()))
     .Doc("The logarithm of softmax along the axis.")
-    .AllowsFloat16()
-    .Zeros(ZeroUse::kForgets)
     .Origins(OriginsButAxis);
 
 X2IR_OP(hardmax)
-    .In("x")
-    .Out("y")
-    .Attr("axis", -1)
-    .Infer(InferAlongAxis)
-    .Eval(AlongAxis(Hardmax()))
-    .Axes(kAlongAxis)
-    .Numbers(NumberUse::kFloatOnly)
-    .Doc("1 where the first largest element along the axis is, else 0.")
-    .AllowsFloat16()
-    .Zeros(ZeroUse::kForgets);
+    .With(DefineSoftmax, AlongAxis(Hardmax()))
+    .Doc("1 where the first largest element along the axis is, else 0.");
 
 }  // namespace x2ir

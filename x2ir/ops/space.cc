@@ -88,16 +88,10 @@ absl::Status EvalDepthToSpace(EvalContext& ctx) { return EvalSpace(ctx, false); 
 absl::Status EvalSpaceToDepth(EvalContext& ctx) { return EvalSpace(ctx, true); }
 
 X2IR_OP(depth_to_space)
-    .In("x")
-    .Out("y")
-    .Attr("layout", "channels_first")
-    .ReqAttr("blocksize", AttrKind::kInt)
-    .Attr("mode", "DCR")
-    .Infer(InferDepthToSpace)
-    .Eval(EvalDepthToSpace)
-    .Axes(kAxesStay)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kAll)
+    .Signature("x -> y")
+    .Attrs("layout = 'channels_first', blocksize: int, mode = 'DCR'")
+    .Functions(InferDepthToSpace, EvalDepthToSpace)
+    .Moves(kAxesStay, MoveUse::kAll)
     .Doc(
         "Channels become blocks of space. DCR: the block's place is the outer part of the channel "
         "number; CRD: the inner part.")
@@ -105,15 +99,10 @@ X2IR_OP(depth_to_space)
     .Complex(ComplexUse::kParts);
 
 X2IR_OP(space_to_depth)
-    .In("x")
-    .Out("y")
-    .Attr("layout", "channels_first")
-    .ReqAttr("blocksize", AttrKind::kInt)
-    .Infer(InferSpaceToDepth)
-    .Eval(EvalSpaceToDepth)
-    .Axes(kAxesStay)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
-    .Moves(MoveUse::kAll)
+    .Signature("x -> y")
+    .Attrs("layout = 'channels_first', blocksize: int")
+    .Functions(InferSpaceToDepth, EvalSpaceToDepth)
+    .Moves(kAxesStay, MoveUse::kAll)
     .Doc("Blocks of space become channels, the block's place the outer part of the channel number.")
     .Origins(OriginsOfBatch)
     .Complex(ComplexUse::kParts);

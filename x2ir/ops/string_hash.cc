@@ -194,13 +194,11 @@ absl::Status EvalHash(EvalContext& ctx) {
 }
 
 X2IR_OP(string_hash)
-    .In("x")
-    .Out("y")
-    .ReqAttr("buckets", AttrKind::kInt)
+    .Signature("x -> y")
+    .Attrs("buckets: int")
     .Attr("key", Attribute::Ints{})
-    .Attr("method", "farm")
-    .Infer(InferHash)
-    .Eval(EvalHash)
+    .Attrs("method = 'farm'")
+    .Functions(InferHash, EvalHash)
     .Opaque()
     .Doc(
         "A number in [0, buckets) for each string: its hash by FarmHash (farm), or by SipHash-2-4 "

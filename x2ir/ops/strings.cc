@@ -48,11 +48,8 @@ absl::Status EvalStringConcat(EvalContext& ctx) {
 }
 
 X2IR_OP(string_concat)
-    .In("x")
-    .In("y")
-    .Out("z")
-    .Infer(InferStringConcat)
-    .Eval(EvalStringConcat)
+    .Signature("x, y -> z")
+    .Functions(InferStringConcat, EvalStringConcat)
     .Elementwise(NumberUse::kFixed)
     .Doc("x followed by y, element by element, broadcast together.")
     .AllowsFloat16();
@@ -144,13 +141,9 @@ absl::Status EvalStringSplit(EvalContext& ctx) {
 }
 
 X2IR_OP(string_split)
-    .In("x")
-    .Out("y")
-    .Out("z")
-    .Attr("delimiter", "")
-    .Attr("maxsplit", -1)
-    .Infer(InferStringSplit)
-    .Eval(EvalStringSplit)
+    .Signature("x -> y, z")
+    .Attrs("delimiter = '', maxsplit = -1")
+    .Functions(InferStringSplit, EvalStringSplit)
     .Opaque()
     .Heavy()
     .Doc(
@@ -224,14 +217,10 @@ absl::Status EvalStringNormalizer(EvalContext& ctx) {
 }
 
 X2IR_OP(string_normalizer)
-    .In("x")
-    .Out("y")
-    .Attr("case_change_action", "NONE")
-    .Attr("is_case_sensitive", 0)
-    .OptAttr("locale", AttrKind::kString)
+    .Signature("x -> y")
+    .Attrs("case_change_action = 'NONE', is_case_sensitive = 0, locale: string?")
     .Attr("stopwords", Attribute::Strings{})
-    .Infer(InferStringNormalizer)
-    .Eval(EvalStringNormalizer)
+    .Functions(InferStringNormalizer, EvalStringNormalizer)
     .Opaque()
     .Doc(
         "The strings of a row that are no stopwords, in lower or upper case if asked for; one "
@@ -362,19 +351,12 @@ absl::Status EvalTfIdf(EvalContext& ctx) {
 }
 
 X2IR_OP(tf_idf_vectorizer)
-    .In("x")
-    .Out("y")
-    .ReqAttr("max_gram_length", AttrKind::kInt)
-    .ReqAttr("max_skip_count", AttrKind::kInt)
-    .ReqAttr("min_gram_length", AttrKind::kInt)
-    .ReqAttr("mode", AttrKind::kString)
-    .ReqAttr("ngram_counts", AttrKind::kInts)
-    .ReqAttr("ngram_indexes", AttrKind::kInts)
-    .OptAttr("pool_int64s", AttrKind::kInts)
-    .OptAttr("pool_strings", AttrKind::kStrings)
-    .OptAttr("weights", AttrKind::kFloats)
-    .Infer(InferTfIdf)
-    .Eval(EvalTfIdf)
+    .Signature("x -> y")
+    .Attrs(
+        "max_gram_length: int, max_skip_count: int, min_gram_length: int, mode: string, "
+        "ngram_counts: ints, ngram_indexes: ints, pool_int64s: ints?, pool_strings: strings?, "
+        "weights: floats?")
+    .Functions(InferTfIdf, EvalTfIdf)
     .Opaque()
     .Heavy()
     .Doc(

@@ -94,11 +94,9 @@ absl::Status EvalMap(EvalContext& ctx) {
 }
 
 X2IR_OP(string_map)
-    .In("x")
-    .Out("y")
-    .ReqAttr("function", AttrKind::kString)
-    .Infer(InferMap)
-    .Eval(EvalMap)
+    .Signature("x -> y")
+    .Attrs("function: string")
+    .Functions(InferMap, EvalMap)
     .Opaque()
     .Doc(
         "A function of each string: ascii_lower and ascii_upper (other bytes stay), lower and "
@@ -136,11 +134,9 @@ absl::Status EvalStringLength(EvalContext& ctx) {
 }
 
 X2IR_OP(string_length)
-    .In("x")
-    .Out("y")
-    .Attr("unit", "BYTE")
-    .Infer(InferStringLength)
-    .Eval(EvalStringLength)
+    .Signature("x -> y")
+    .Attrs("unit = 'BYTE'")
+    .Functions(InferStringLength, EvalStringLength)
     .Opaque()
     .Doc("How many bytes, or characters of UTF-8 (UTF8_CHAR), each string has.")
     .AllowsFloat16();
@@ -196,13 +192,9 @@ absl::Status EvalSubstring(EvalContext& ctx) {
 }
 
 X2IR_OP(substring)
-    .In("x")
-    .In("start")
-    .In("length")
-    .Out("y")
-    .Attr("unit", "BYTE")
-    .Infer(InferSubstring)
-    .Eval(EvalSubstring)
+    .Signature("x, start, length -> y")
+    .Attrs("unit = 'BYTE'")
+    .Functions(InferSubstring, EvalSubstring)
     .Opaque()
     .Doc(
         "Up to length bytes, or characters of UTF-8 (UTF8_CHAR), of each string from start on, "
@@ -250,12 +242,9 @@ absl::Status EvalJoin(EvalContext& ctx) {
 }
 
 X2IR_OP(string_join)
-    .In("x")
-    .Out("y")
-    .ReqAttr("axis", AttrKind::kInt)
-    .Attr("separator", "")
-    .Infer(InferJoin)
-    .Eval(EvalJoin)
+    .Signature("x -> y")
+    .Attrs("axis: int, separator = ''")
+    .Functions(InferJoin, EvalJoin)
     .Opaque()
     .Doc("The strings along an axis as one, the separator between them; the axis goes.")
     .AllowsFloat16();
@@ -338,14 +327,9 @@ absl::Status EvalFormat(EvalContext& ctx) {
 }
 
 X2IR_OP(format_number)
-    .In("x")
-    .Out("y")
-    .Attr("flag", "")
-    .Attr("notation", "fixed")
-    .Attr("precision", -1)
-    .Attr("width", -1)
-    .Infer(InferFormat)
-    .Eval(EvalFormat)
+    .Signature("x -> y")
+    .Attrs("flag = '', notation = 'fixed', precision = -1, width = -1")
+    .Functions(InferFormat, EvalFormat)
     .Opaque()
     .Doc(
         "Numbers as text, as C's printf writes them: fixed is %f, scientific %e, shortest %g; "

@@ -173,26 +173,14 @@ absl::Status EvalEnsemble(EvalContext& ctx) {
 }
 
 X2IR_OP(tree_ensemble)
-    .In("x")
-    .Out("y")
-    .Attr("aggregate_function", "SUM")
-    .ReqAttr("leaf_targetids", AttrKind::kInts)
-    .ReqAttr("leaf_weights", AttrKind::kTensor)
-    .OptAttr("membership_values", AttrKind::kTensor)
-    .OptAttr("n_targets", AttrKind::kInt)
-    .ReqAttr("nodes_falseleafs", AttrKind::kInts)
-    .ReqAttr("nodes_falsenodeids", AttrKind::kInts)
-    .ReqAttr("nodes_featureids", AttrKind::kInts)
-    .OptAttr("nodes_hitrates", AttrKind::kTensor)
-    .OptAttr("nodes_missing_value_tracks_true", AttrKind::kInts)
-    .ReqAttr("nodes_modes", AttrKind::kStrings)
-    .ReqAttr("nodes_splits", AttrKind::kTensor)
-    .ReqAttr("nodes_trueleafs", AttrKind::kInts)
-    .ReqAttr("nodes_truenodeids", AttrKind::kInts)
-    .Attr("post_transform", "NONE")
-    .ReqAttr("tree_roots", AttrKind::kInts)
-    .Infer(InferEnsemble)
-    .Eval(EvalEnsemble)
+    .Signature("x -> y")
+    .Attrs(
+        "aggregate_function = 'SUM', leaf_targetids: ints, leaf_weights: tensor, "
+        "membership_values: tensor?, n_targets: int?, nodes_falseleafs: ints, nodes_falsenodeids: "
+        "ints, nodes_featureids: ints, nodes_hitrates: tensor?, nodes_missing_value_tracks_true: "
+        "ints?, nodes_modes: strings, nodes_splits: tensor, nodes_trueleafs: ints, "
+        "nodes_truenodeids: ints, post_transform = 'NONE', tree_roots: ints")
+    .Functions(InferEnsemble, EvalEnsemble)
     .Opaque()
     .Heavy()
     .Doc(
@@ -230,31 +218,20 @@ absl::Status EvalRegressor(EvalContext& ctx) {
 }
 
 void NodesAndTransform(OpDef& op) {
-  op.OptAttr("nodes_falsenodeids", AttrKind::kInts)
-      .OptAttr("nodes_featureids", AttrKind::kInts)
-      .OptAttr("nodes_hitrates", AttrKind::kTensor)
-      .OptAttr("nodes_missing_value_tracks_true", AttrKind::kInts)
-      .OptAttr("nodes_modes", AttrKind::kStrings)
-      .OptAttr("nodes_nodeids", AttrKind::kInts)
-      .OptAttr("nodes_treeids", AttrKind::kInts)
-      .OptAttr("nodes_truenodeids", AttrKind::kInts)
-      .OptAttr("nodes_values", AttrKind::kTensor)
-      .Attr("post_transform", "NONE");
+  op.Attrs(
+      "nodes_falsenodeids: ints?, nodes_featureids: ints?, nodes_hitrates: tensor?, "
+      "nodes_missing_value_tracks_true: ints?, nodes_modes: strings?, nodes_nodeids: ints?, "
+      "nodes_treeids: ints?, nodes_truenodeids: ints?, nodes_values: tensor?, "
+      "post_transform = 'NONE'");
 }
 
 X2IR_OP(tree_ensemble_regressor)
-    .In("x")
-    .Out("y")
-    .Attr("aggregate_function", "SUM")
-    .OptAttr("base_values", AttrKind::kTensor)
-    .OptAttr("n_targets", AttrKind::kInt)
+    .Signature("x -> y")
+    .Attrs("aggregate_function = 'SUM', base_values: tensor?, n_targets: int?")
     .With(NodesAndTransform)
-    .OptAttr("target_ids", AttrKind::kInts)
-    .OptAttr("target_nodeids", AttrKind::kInts)
-    .OptAttr("target_treeids", AttrKind::kInts)
-    .OptAttr("target_weights", AttrKind::kTensor)
-    .Infer(InferRegressor)
-    .Eval(EvalRegressor)
+    .Attrs(
+        "target_ids: ints?, target_nodeids: ints?, target_treeids: ints?, target_weights: tensor?")
+    .Functions(InferRegressor, EvalRegressor)
     .Opaque()
     .Heavy()
     .Doc(
@@ -417,19 +394,12 @@ absl::Status EvalClassifier(EvalContext& ctx) {
 }
 
 X2IR_OP(tree_ensemble_classifier)
-    .In("x")
-    .Out("y")
-    .Out("z")
-    .OptAttr("base_values", AttrKind::kTensor)
-    .OptAttr("class_ids", AttrKind::kInts)
-    .OptAttr("class_nodeids", AttrKind::kInts)
-    .OptAttr("class_treeids", AttrKind::kInts)
-    .OptAttr("class_weights", AttrKind::kTensor)
-    .OptAttr("classlabels_int64s", AttrKind::kInts)
-    .OptAttr("classlabels_strings", AttrKind::kStrings)
+    .Signature("x -> y, z")
+    .Attrs(
+        "base_values: tensor?, class_ids: ints?, class_nodeids: ints?, class_treeids: ints?, "
+        "class_weights: tensor?, classlabels_int64s: ints?, classlabels_strings: strings?")
     .With(NodesAndTransform)
-    .Infer(InferClassifier)
-    .Eval(EvalClassifier)
+    .Functions(InferClassifier, EvalClassifier)
     .Opaque()
     .Heavy()
     .Doc(

@@ -129,23 +129,17 @@ absl::Status EvalIdentity(EvalContext& ctx) {
 }  // namespace
 
 X2IR_OP(identity)
-    .In("x")
-    .Out("y")
+    .Signature("x -> y")
     .AnyKind()
-    .Infer(SameAsFirst)
-    .Eval(EvalIdentity)
-    .Axes(kElementwiseAxes)
-    .Numbers(NumberUse::kMoves, kFirstOfType)
+    .Functions(SameAsFirst, EvalIdentity)
+    .Moves(kElementwiseAxes)
     .Doc("The operand itself.")
     .Complex(ComplexUse::kParts);
 
 X2IR_OP(abs)
-    .In("x")
-    .Out("y")
-    .Infer(InferAbs)
-    .Eval(RealMap([](auto x) { return Absolute(x); }))
-    .Elementwise(NumberUse::kComputes)
-    .Rows(RowUse::kElementwise)
+    .Signature("x -> y")
+    .Functions(InferAbs, RealMap([](auto x) { return Absolute(x); }))
+    .Elementwise(NumberUse::kComputes, RowUse::kElementwise)
     .Doc("Absolute value. The least signed integer stays itself.")
     .AllowsFloat16()
     .Zeros(ZeroUse::kForgets)
@@ -153,134 +147,103 @@ X2IR_OP(abs)
     .Gives(ResultUse::kNotNegative);
 
 X2IR_OP(neg)
-    .In("x")
-    .Out("y")
-    .Infer(InferNeg)
-    .Eval(RealMap([](auto x) { return Negate(x); }))
-    .Elementwise(NumberUse::kWraps)
-    .Rows(RowUse::kElementwise)
+    .Signature("x -> y")
+    .Functions(InferNeg, RealMap([](auto x) { return Negate(x); }))
+    .Elementwise(NumberUse::kWraps, RowUse::kElementwise)
     .Doc("-x. Integers wrap.")
     .AllowsFloat16()
     .Obeys(kTwiceIsNothing);
 
 X2IR_OP(sign)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(RealMap([](auto x) { return Sign(x); }))
+    .Signature("x -> y")
+    .Functions(SameTypeAsFirst, RealMap([](auto x) { return Sign(x); }))
     .Elementwise(NumberUse::kCompares)
     .Doc("-1, 0 or 1; NaN for NaN.")
     .Obeys(kTwiceIsOnce)
     .Gives(ResultUse::kWhole);
 
 X2IR_OP(erf)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(RealMap([](auto x) { return static_cast<decltype(x)>(std::erf(x)); }))
-    .Elementwise(NumberUse::kFloatOnly)
-    .Rows(RowUse::kElementwise)
+    .Signature("x -> y")
+    .Functions(SameTypeAsFirst,
+               RealMap([](auto x) { return static_cast<decltype(x)>(std::erf(x)); }))
+    .Elementwise(NumberUse::kFloatOnly, RowUse::kElementwise)
     .Doc("The error function; of integers rounded towards zero.")
     .AllowsFloat16();
 
 // X2IR_FLOAT_FUNCTION(op, expression of x, doc): a function of floats.
 #define X2IR_FLOAT_FUNCTION(op, expression, doc) \
   X2IR_OP(op)                                    \
-      .In("x")                                   \
-      .Out("y")                                  \
-      .Infer(SameTypeAsFirst)                    \
-      .Eval(FloatMap([](auto x) {                \
-        using T = decltype(x);                   \
-        return static_cast<T>(expression);       \
-      }))                                        \
-      .Elementwise(NumberUse::kFloatOnly)        \
+      .With(FloatFunction, FloatMap([](auto x) { \
+              using T = decltype(x);             \
+              return static_cast<T>(expression); \
+            }))                                  \
       .Doc(doc)
 
-X2IR_FLOAT_FUNCTION(acos, std::acos(x), "Inverse cosine.").AllowsFloat16();
-X2IR_FLOAT_FUNCTION(acosh, std::acosh(x), "Inverse hyperbolic cosine.").AllowsFloat16();
-X2IR_FLOAT_FUNCTION(asin, std::asin(x), "Inverse sine.").AllowsFloat16();
-X2IR_FLOAT_FUNCTION(asinh, std::asinh(x), "Inverse hyperbolic sine.").AllowsFloat16();
-X2IR_FLOAT_FUNCTION(atan, std::atan(x), "Inverse tangent.").AllowsFloat16();
-X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.").AllowsFloat16();
+X2IR_FLOAT_FUNCTION(acos, std::acos(x), "Inverse cosine.");
+X2IR_FLOAT_FUNCTION(acosh, std::acosh(x), "Inverse hyperbolic cosine.");
+X2IR_FLOAT_FUNCTION(asin, std::asin(x), "Inverse sine.");
+X2IR_FLOAT_FUNCTION(asinh, std::asinh(x), "Inverse hyperbolic sine.");
+X2IR_FLOAT_FUNCTION(atan, std::atan(x), "Inverse tangent.");
+X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.");
 X2IR_FLOAT_FUNCTION(ceil, std::ceil(x), "The least integer that is not less than x.")
-    .AllowsFloat16()
     .Obeys(kTwiceIsOnce)
     .Gives(ResultUse::kWhole);
 X2IR_FLOAT_FUNCTION(cos, std::cos(x), "Cosine.")
     .NeedsFloat32(float32_for::kAngles, kAllOfType, true)
     .Zeros(ZeroUse::kForgets);
-X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.")
-    .AllowsFloat16()
-    .Zeros(ZeroUse::kForgets);
+X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.").Zeros(ZeroUse::kForgets);
 X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.")
     .Rows(RowUse::kElementwise)
-    .AllowsFloat16()
-    .Zeros(ZeroUse::kForgets)
-    .Gives(ResultUse::kNotNegative);
+    .Zeros(ZeroUse::kForgets);
 X2IR_FLOAT_FUNCTION(floor, std::floor(x), "The greatest integer that is not greater than x.")
-    .AllowsFloat16()
+    .Gives(ResultUse::kNotNegative)
     .Obeys(kTwiceIsOnce)
     .Gives(ResultUse::kWhole);
 X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.")
     .Rows(RowUse::kElementwise)
-    .AllowsFloat16()
     .Zeros(ZeroUse::kForgets);
 X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.")
     .Rows(RowUse::kElementwise)
-    .AllowsFloat16()
     .Zeros(ZeroUse::kTells);
 X2IR_FLOAT_FUNCTION(round, std::nearbyint(x), "The nearest integer; halves go to the even one.")
-    .AllowsFloat16()
     .Obeys(kTwiceIsOnce)
     .Gives(ResultUse::kWhole);
 X2IR_FLOAT_FUNCTION(sin, std::sin(x), "Sine.").NeedsFloat32(float32_for::kAngles, kAllOfType, true);
-X2IR_FLOAT_FUNCTION(sinh, std::sinh(x), "Hyperbolic sine.").AllowsFloat16();
+X2IR_FLOAT_FUNCTION(sinh, std::sinh(x), "Hyperbolic sine.");
 X2IR_FLOAT_FUNCTION(sqrt, std::sqrt(x), "Square root; NaN for negative numbers.")
     .Rows(RowUse::kElementwise)
-    .AllowsFloat16()
     .Gives(ResultUse::kNotNegative);
 X2IR_FLOAT_FUNCTION(tan, std::tan(x), "Tangent.")
     .NeedsFloat32(float32_for::kAngles, kAllOfType, true);
-X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.")
-    .Rows(RowUse::kElementwise)
-    .AllowsFloat16();
+X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.").Rows(RowUse::kElementwise);
 
 X2IR_OP(not )
-    .In("x")
-    .Out("y")
-    .Infer(InferNot)
-    .Eval(EvalNot)
+    .Signature("x -> y")
+    .Functions(InferNot, EvalNot)
     .Elementwise(NumberUse::kFixed)
     .Doc("Logical not of bools.")
     .AllowsFloat16()
     .Obeys(kTwiceIsNothing);
 
 X2IR_OP(bitwise_not)
-    .In("x")
-    .Out("y")
-    .Infer(SameTypeAsFirst)
-    .Eval(EvalBitwiseNot)
+    .Signature("x -> y")
+    .Functions(SameTypeAsFirst, EvalBitwiseNot)
     .Elementwise(NumberUse::kFixed)
     .Doc("Every bit of an integer inverted.")
     .AllowsFloat16()
     .Obeys(kTwiceIsNothing);
 
 X2IR_OP(is_nan)
-    .In("x")
-    .Out("y")
-    .Infer(InferTest)
-    .Eval(EvalIsNaN)
+    .Signature("x -> y")
+    .Functions(InferTest, EvalIsNaN)
     .Axes(kElementwiseAxes)
     .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
     .Doc("Whether x is NaN.");
 
 X2IR_OP(is_inf)
-    .In("x")
-    .Out("y")
-    .Attr("detect_negative", 1)
-    .Attr("detect_positive", 1)
-    .Infer(InferTest)
-    .Eval(EvalIsInf)
+    .Signature("x -> y")
+    .Attrs("detect_negative = 1, detect_positive = 1")
+    .Functions(InferTest, EvalIsInf)
     .Axes(kElementwiseAxes)
     .Numbers(NumberUse::kCompares, kFirstOfType, kNoneOfType)
     .Doc("Whether x is an infinity, of the signs that the attributes ask for.");

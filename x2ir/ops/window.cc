@@ -40,12 +40,9 @@ int64_t FloorDivide(int64_t a, int64_t b) {  // b > 0
 }  // namespace
 
 void ConvAttrs(OpDef& op) {
-  op.Attr("layout", "channels_first")
-      .Attr("auto_pad", "NOTSET")
-      .Attr("group", 1)
-      .OptAttr("strides", AttrKind::kInts)
-      .OptAttr("dilations", AttrKind::kInts)
-      .OptAttr("pads", AttrKind::kInts);
+  op.Attrs(
+      "layout = 'channels_first', auto_pad = 'NOTSET', group = 1, strides: ints?, "
+      "dilations: ints?, pads: ints?");
 }
 
 absl::StatusOr<bool> ChannelsLast(const AttributeMap& attrs) {
