@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 
@@ -42,15 +43,16 @@ T Gelu(T x, bool use_tanh) {
   return T(0.5) * x * std::erfc(-x * static_cast<T>(0.70710678118654752440));
 }
 
+absl::StatusOr<bool> UsesTanh(const AttributeMap& attrs) {
+  return ChoiceAttr<bool>(attrs, "approximate", {"none", "tanh"});
+}
+
 EvalFn EvalGelu() {
   return [](EvalContext& ctx) -> absl::Status {
-    const std::string& mode = ctx.attrs().String("approximate");
-    if (mode != "none" && mode != "tanh") {
-      return Invalid("approximate: expected none or tanh, got '", mode, "'");
-    }
+    X2IR_ASSIGN_OR_RETURN(const bool use_tanh, UsesTanh(ctx.attrs()));
     return DispatchFloat(ctx.dtype(0), [&](auto zero) {
       return MapElements<decltype(zero)>(ctx, [&](const AttributeMap&) {
-        return [use_tanh = mode == "tanh"](auto x) { return Gelu(x, use_tanh); };
+        return [use_tanh](auto x) { return Gelu(x, use_tanh); };
       });
     });
   };
@@ -256,10 +258,7 @@ X2IR_OP(mish)
     .Doc("x * tanh(softplus(x)).");
 
 absl::Status InferGelu(InferContext& ctx) {
-  const std::string& mode = ctx.attrs().String("approximate");
-  if (mode != "none" && mode != "tanh") {
-    return Invalid("approximate: expected none or tanh, got '", mode, "'");
-  }
+  X2IR_RETURN_IF_ERROR(UsesTanh(ctx.attrs()).status());
   return SameTypeAsFirst(ctx);
 }
 

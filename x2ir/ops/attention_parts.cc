@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -117,10 +118,7 @@ X2IR_OP(rotary_embedding)
 // --- tensor_scatter -------------------------------------------------------------------------
 
 absl::StatusOr<int64_t> ScatterAxis(const AttributeMap& attrs, int64_t rank) {
-  const std::string& mode = attrs.String("mode");
-  if (mode != "linear" && mode != "circular") {
-    return Invalid("mode: expected linear or circular, got '", mode, "'");
-  }
+  X2IR_RETURN_IF_ERROR(CheckChoice(attrs, "mode", {"linear", "circular"}));
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(attrs.Int("axis"), rank));
   if (axis == 0) return Invalid("axis: the first axis is the batch");
   return axis;

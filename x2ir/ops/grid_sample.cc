@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -28,26 +29,10 @@ struct Sampling {
 
 absl::StatusOr<Sampling> ReadSampling(const AttributeMap& attrs) {
   Sampling s{};
-  const std::string& mode = attrs.String("mode");
-  const std::string& padding = attrs.String("padding_mode");
-  if (mode == "linear") {
-    s.mode = SampleMode::kLinear;
-  } else if (mode == "nearest") {
-    s.mode = SampleMode::kNearest;
-  } else if (mode == "cubic") {
-    s.mode = SampleMode::kCubic;
-  } else {
-    return Invalid("mode: expected linear, nearest or cubic, got '", mode, "'");
-  }
-  if (padding == "zeros") {
-    s.padding = Padding::kZeros;
-  } else if (padding == "border") {
-    s.padding = Padding::kBorder;
-  } else if (padding == "reflection") {
-    s.padding = Padding::kReflection;
-  } else {
-    return Invalid("padding_mode: expected zeros, border or reflection, got '", padding, "'");
-  }
+  X2IR_ASSIGN_OR_RETURN(s.mode,
+                        ChoiceAttr<SampleMode>(attrs, "mode", {"linear", "nearest", "cubic"}));
+  X2IR_ASSIGN_OR_RETURN(
+      s.padding, ChoiceAttr<Padding>(attrs, "padding_mode", {"zeros", "border", "reflection"}));
   s.align_corners = attrs.Int("align_corners") != 0;
   return s;
 }

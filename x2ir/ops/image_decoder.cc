@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/image_codecs/codec_internal.h"
 #include "x2ir/ops/op.h"
@@ -12,10 +13,9 @@ namespace x2ir {
 namespace {
 
 absl::StatusOr<int64_t> ChannelsOf(const AttributeMap& attrs) {
-  const std::string& format = attrs.String("pixel_format");
-  if (format == "Grayscale") return 1;
-  if (format == "RGB" || format == "BGR") return 3;
-  return Invalid("pixel_format: expected RGB, BGR or Grayscale, got '", format, "'");
+  X2IR_ASSIGN_OR_RETURN(const size_t format,
+                        ChoiceAttr<size_t>(attrs, "pixel_format", {"RGB", "BGR", "Grayscale"}));
+  return format == 2 ? 1 : 3;
 }
 
 absl::Status InferImageDecoder(InferContext& ctx) {

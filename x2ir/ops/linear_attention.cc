@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -27,9 +28,8 @@ struct Rule {
 template <typename Context>
 absl::StatusOr<Rule> ReadRule(const Context& ctx) {
   const std::string& name = ctx.attrs().String("update_rule");
-  if (name != "linear" && name != "gated" && name != "delta" && name != "gated_delta") {
-    return Invalid("update_rule: expected linear, gated, delta or gated_delta, got '", name, "'");
-  }
+  X2IR_RETURN_IF_ERROR(
+      CheckChoice(ctx.attrs(), "update_rule", {"linear", "gated", "delta", "gated_delta"}));
   const Rule rule = {name[0] == 'g', name == "delta" || name == "gated_delta",
                      ctx.attrs().Int("q_num_heads"), ctx.attrs().Int("kv_num_heads")};
   if (rule.q_heads < 1 || rule.kv_heads < 1 || rule.q_heads % rule.kv_heads != 0) {
@@ -180,10 +180,9 @@ X2IR_OP(linear_attention)
 // --- causal_conv_with_state -----------------------------------------------------------------
 
 absl::StatusOr<bool> IsSwish(const AttributeMap& attrs) {
-  const std::string& name = attrs.String("activation");
-  if (name == "none") return false;
-  if (name == "silu" || name == "swish") return true;
-  return Invalid("activation: expected none, silu or swish, got '", name, "'");
+  X2IR_ASSIGN_OR_RETURN(const size_t name,
+                        ChoiceAttr<size_t>(attrs, "activation", {"none", "silu", "swish"}));
+  return name > 0;
 }
 
 absl::Status InferCausalConv(InferContext& ctx) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -14,9 +15,7 @@ namespace x2ir {
 namespace {
 
 absl::Status CheckReduction(const AttributeMap& attrs) {
-  const std::string& reduction = attrs.String("reduction");
-  if (reduction == "none" || reduction == "sum" || reduction == "mean") return absl::OkStatus();
-  return Invalid("reduction: expected none, sum or mean, got '", reduction, "'");
+  return CheckChoice(attrs, "reduction", {"none", "sum", "mean"});
 }
 
 absl::Status InferLoss(InferContext& ctx) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/ml_util.h"
 #include "x2ir/ops/op.h"
@@ -50,9 +51,7 @@ absl::Status CheckPerFeature(std::string_view what, size_t count, const Tensor& 
 // --- ml_normalizer --------------------------------------------------------------------------
 
 absl::Status CheckNormalizerNorm(const AttributeMap& attrs) {
-  const std::string& norm = attrs.String("norm");
-  if (norm == "MAX" || norm == "L1" || norm == "L2") return absl::OkStatus();
-  return Invalid("norm: expected MAX, L1 or L2, got '", norm, "'");
+  return CheckChoice(attrs, "norm", {"MAX", "L1", "L2"});
 }
 
 absl::Status InferNormalizer(InferContext& ctx) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/ml_util.h"
 #include "x2ir/ops/op.h"
@@ -180,21 +181,17 @@ X2IR_OP(dict_vectorizer)
 // --- cast_map -------------------------------------------------------------------------------
 
 absl::StatusOr<DType> CastTo(const AttributeMap& attrs) {
-  const std::string& to = attrs.String("cast_to");
-  if (to == "TO_FLOAT") return DType::kFloat32;
-  if (to == "TO_INT64") return DType::kInt64;
-  if (to == "TO_STRING") return DType::kString;
-  return Invalid("cast_to: expected TO_FLOAT, TO_INT64 or TO_STRING, got '", to, "'");
+  constexpr DType kTypes[] = {DType::kFloat32, DType::kInt64, DType::kString};
+  X2IR_ASSIGN_OR_RETURN(
+      const size_t to, ChoiceAttr<size_t>(attrs, "cast_to", {"TO_FLOAT", "TO_INT64", "TO_STRING"}));
+  return kTypes[to];
 }
 
 absl::StatusOr<bool> IsSparse(const AttributeMap& attrs) {
-  const std::string& form = attrs.String("map_form");
-  if (form != "DENSE" && form != "SPARSE") {
-    return Invalid("map_form: expected DENSE or SPARSE, got '", form, "'");
-  }
-  if (form == "SPARSE" && attrs.Int("max_map") < 0)
-    return Invalid("max_map: ", attrs.Int("max_map"));
-  return form == "SPARSE";
+  X2IR_ASSIGN_OR_RETURN(const bool sparse,
+                        ChoiceAttr<bool>(attrs, "map_form", {"DENSE", "SPARSE"}));
+  if (sparse && attrs.Int("max_map") < 0) return Invalid("max_map: ", attrs.Int("max_map"));
+  return sparse;
 }
 
 absl::Status InferCastMap(InferContext& ctx) {

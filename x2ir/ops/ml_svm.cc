@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/ml_util.h"
 #include "x2ir/ops/op.h"
@@ -38,16 +39,9 @@ struct Kernel {
 
 absl::StatusOr<Kernel> KernelOf(const AttributeMap& attrs) {
   Kernel kernel;
-  const std::string& type = attrs.String("kernel_type");
-  if (type == "POLY") {
-    kernel.kind = Kernel::kPoly;
-  } else if (type == "RBF") {
-    kernel.kind = Kernel::kRbf;
-  } else if (type == "SIGMOID") {
-    kernel.kind = Kernel::kSigmoid;
-  } else if (type != "LINEAR") {
-    return Invalid("kernel_type: expected LINEAR, POLY, RBF or SIGMOID, got '", type, "'");
-  }
+  X2IR_ASSIGN_OR_RETURN(
+      kernel.kind,
+      ChoiceAttr<Kernel::Kind>(attrs, "kernel_type", {"LINEAR", "POLY", "RBF", "SIGMOID"}));
   const auto& params = ListAttr<float>(attrs, "kernel_params");
   if (params.empty()) return kernel;
   if (params.size() != 3) return Invalid("expected 3 kernel_params, got ", params.size());

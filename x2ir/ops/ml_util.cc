@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/shape_util.h"
 
 namespace x2ir {
@@ -103,14 +104,8 @@ Tensor ClassLabels::Take(absl::Span<const int64_t> classes) const {
 }
 
 absl::StatusOr<PostTransform> PostTransformOf(const AttributeMap& attrs) {
-  const std::string& name = attrs.String("post_transform");
-  if (name == "NONE") return PostTransform::kNone;
-  if (name == "SOFTMAX") return PostTransform::kSoftmax;
-  if (name == "LOGISTIC") return PostTransform::kLogistic;
-  if (name == "SOFTMAX_ZERO") return PostTransform::kSoftmaxZero;
-  if (name == "PROBIT") return PostTransform::kProbit;
-  return Invalid("post_transform: expected NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT, got '",
-                 name, "'");
+  return ChoiceAttr<PostTransform>(attrs, "post_transform",
+                                   {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"});
 }
 
 template <typename T>

@@ -5,6 +5,7 @@
 
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/axis_origins.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -15,12 +16,7 @@ namespace {
 enum class PadMode { kConstant, kReflect, kEdge, kWrap };
 
 absl::StatusOr<PadMode> ReadMode(const AttributeMap& attrs) {
-  const std::string& mode = attrs.String("mode");
-  if (mode == "constant") return PadMode::kConstant;
-  if (mode == "reflect") return PadMode::kReflect;
-  if (mode == "edge") return PadMode::kEdge;
-  if (mode == "wrap") return PadMode::kWrap;
-  return Invalid("mode: expected constant, reflect, edge or wrap, got '", mode, "'");
+  return ChoiceAttr<PadMode>(attrs, "mode", {"constant", "reflect", "edge", "wrap"});
 }
 
 // How many elements of an axis are left after what negative padding cuts off; 1 where it is not

@@ -8,6 +8,7 @@
 #include "Eigen/Core"
 #include "absl/strings/ascii.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -96,10 +97,10 @@ constexpr size_t ActivationsPerDirection(Kind k) {
 }
 
 absl::StatusOr<int64_t> Directions(const AttributeMap& attrs) {
-  const std::string& direction = attrs.String("direction");
-  if (direction == "forward" || direction == "reverse") return 1;
-  if (direction == "bidirectional") return 2;
-  return Invalid("direction: expected forward, reverse or bidirectional, got '", direction, "'");
+  X2IR_ASSIGN_OR_RETURN(
+      const size_t direction,
+      ChoiceAttr<size_t>(attrs, "direction", {"forward", "reverse", "bidirectional"}));
+  return direction == 2 ? 2 : 1;
 }
 
 absl::Status InferRecurrent(InferContext& ctx, Kind kind) {

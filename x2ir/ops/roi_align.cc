@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -19,16 +20,12 @@ struct RoiOptions {
 };
 
 absl::StatusOr<RoiOptions> ReadRoiOptions(const AttributeMap& attrs) {
-  const std::string& coordinates = attrs.String("coordinate_transformation_mode");
-  if (coordinates != "half_pixel" && coordinates != "output_half_pixel") {
-    return Invalid(
-        "coordinate_transformation_mode: expected half_pixel or output_half_pixel, got '",
-        coordinates, "'");
-  }
-  const std::string& mode = attrs.String("mode");
-  if (mode != "avg" && mode != "max") return Invalid("mode: expected avg or max, got '", mode, "'");
-  const RoiOptions o{coordinates == "half_pixel", mode == "max", attrs.Int("output_height"),
-                     attrs.Int("output_width"), attrs.Int("sampling_ratio")};
+  X2IR_ASSIGN_OR_RETURN(const bool output_half_pixel,
+                        ChoiceAttr<bool>(attrs, "coordinate_transformation_mode",
+                                         {"half_pixel", "output_half_pixel"}));
+  X2IR_ASSIGN_OR_RETURN(const bool max, ChoiceAttr<bool>(attrs, "mode", {"avg", "max"}));
+  const RoiOptions o{!output_half_pixel, max, attrs.Int("output_height"), attrs.Int("output_width"),
+                     attrs.Int("sampling_ratio")};
   if (o.height < 1 || o.width < 1)
     return Invalid("output_height and output_width: expected from 1");
   if (o.samples < 0) return Invalid("sampling_ratio: expected a number from 0, got ", o.samples);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "x2ir/ops/axis_origins.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -15,13 +16,7 @@ namespace {
 enum class Reduction { kNone, kAdd, kMul, kMin, kMax };
 
 absl::StatusOr<Reduction> ReadReduction(const AttributeMap& attrs) {
-  const std::string& name = attrs.String("reduction");
-  if (name == "none") return Reduction::kNone;
-  if (name == "add") return Reduction::kAdd;
-  if (name == "mul") return Reduction::kMul;
-  if (name == "min") return Reduction::kMin;
-  if (name == "max") return Reduction::kMax;
-  return Invalid("reduction: expected none, add, mul, min or max, got '", name, "'");
+  return ChoiceAttr<Reduction>(attrs, "reduction", {"none", "add", "mul", "min", "max"});
 }
 
 template <typename T>

@@ -4,6 +4,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/axis_origins.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -21,9 +22,7 @@ absl::StatusOr<int64_t> BlockSize(const AttributeMap& attrs) {
 }
 
 absl::StatusOr<bool> ColumnsFirst(const AttributeMap& attrs) {
-  const std::string mode = attrs.String("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") return Invalid("mode: expected DCR or CRD, got '", mode, "'");
-  return mode == "CRD";
+  return ChoiceOf<bool>("mode", attrs.String("mode", "DCR"), {"DCR", "CRD"});
 }
 
 // `from` over `by`; InvalidArgument if that leaves a rest for certain.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -157,10 +158,7 @@ X2IR_OP(string_split)
 absl::Status InferStringNormalizer(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectStrings(ctx, 0));
   ctx.Set(0, DType::kString);
-  const std::string& action = ctx.attrs().String("case_change_action");
-  if (action != "NONE" && action != "LOWER" && action != "UPPER") {
-    return Invalid("case_change_action: expected NONE, LOWER or UPPER, got '", action, "'");
-  }
+  X2IR_RETURN_IF_ERROR(CheckChoice(ctx.attrs(), "case_change_action", {"NONE", "LOWER", "UPPER"}));
   const Shape* x = ctx.shape(0);
   if (!x) return absl::OkStatus();
   if (x->rank() != 1 && x->rank() != 2) return Invalid("expected rank 1 or 2, got ", x->rank());
@@ -241,10 +239,7 @@ absl::StatusOr<int64_t> TfIdfColumns(const AttributeMap& attrs) {
 }
 
 absl::Status CheckTfIdf(const AttributeMap& attrs) {
-  const std::string& mode = attrs.String("mode");
-  if (mode != "TF" && mode != "IDF" && mode != "TFIDF") {
-    return Invalid("mode: expected TF, IDF or TFIDF, got '", mode, "'");
-  }
+  X2IR_RETURN_IF_ERROR(CheckChoice(attrs, "mode", {"TF", "IDF", "TFIDF"}));
   if (attrs.Int("min_gram_length") < 1 ||
       attrs.Int("max_gram_length") < attrs.Int("min_gram_length") ||
       attrs.Int("max_skip_count") < 0) {

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/string_util.h"
 
@@ -107,9 +108,7 @@ X2IR_OP(string_map)
 // --- string_length --------------------------------------------------------------------------
 
 absl::StatusOr<bool> CountsCharacters(const AttributeMap& attrs) {
-  const std::string& unit = attrs.String("unit");
-  if (unit == "BYTE" || unit == "UTF8_CHAR") return unit == "UTF8_CHAR";
-  return Invalid("unit: expected BYTE or UTF8_CHAR, got '", unit, "'");
+  return ChoiceAttr<bool>(attrs, "unit", {"BYTE", "UTF8_CHAR"});
 }
 
 absl::Status InferStringLength(InferContext& ctx) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/forest.h"
 #include "x2ir/ops/ml_util.h"
@@ -18,12 +19,7 @@ namespace {
 enum class Aggregate : uint8_t { kSum, kAverage, kMin, kMax };
 
 absl::StatusOr<Aggregate> AggregateOf(const AttributeMap& attrs) {
-  const std::string& name = attrs.String("aggregate_function");
-  if (name == "SUM") return Aggregate::kSum;
-  if (name == "AVERAGE") return Aggregate::kAverage;
-  if (name == "MIN") return Aggregate::kMin;
-  if (name == "MAX") return Aggregate::kMax;
-  return Invalid("aggregate_function: expected SUM, AVERAGE, MIN or MAX, got '", name, "'");
+  return ChoiceAttr<Aggregate>(attrs, "aggregate_function", {"SUM", "AVERAGE", "MIN", "MAX"});
 }
 
 template <typename T>

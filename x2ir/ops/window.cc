@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 
@@ -46,10 +47,8 @@ void ConvAttrs(OpDef& op) {
 }
 
 absl::StatusOr<bool> ChannelsLast(const AttributeMap& attrs) {
-  const std::string layout = attrs.String("layout", "channels_first");
-  if (layout == "channels_last") return true;
-  if (layout == "channels_first") return false;
-  return Invalid("layout: expected channels_first or channels_last, got '", layout, "'");
+  return ChoiceOf<bool>("layout", attrs.String("layout", "channels_first"),
+                        {"channels_first", "channels_last"});
 }
 
 Shape LayoutShape(bool channels_last, Dim batch, Dim channels, std::vector<Dim> spatial) {
@@ -77,11 +76,8 @@ Tensor ToChannelsLast(const Tensor& t) {
 
 absl::StatusOr<AutoPad> ReadAutoPad(const AttributeMap& attrs) {
   const std::string name = attrs.String("auto_pad", "NOTSET");
-  if (name == "NOTSET" || name.empty()) return AutoPad::kNotSet;
-  if (name == "SAME_UPPER") return AutoPad::kSameUpper;
-  if (name == "SAME_LOWER") return AutoPad::kSameLower;
-  if (name == "VALID") return AutoPad::kValid;
-  return Invalid("auto_pad: expected NOTSET, SAME_UPPER, SAME_LOWER or VALID, got '", name, "'");
+  if (name.empty()) return AutoPad::kNotSet;
+  return ChoiceOf<AutoPad>("auto_pad", name, {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
 }
 
 std::vector<int64_t> Window::begins() const {
