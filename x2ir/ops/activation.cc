@@ -81,8 +81,7 @@ absl::Status InferPRelu(InferContext& ctx) {
     X2IR_ASSIGN_OR_RETURN(const Shape both, BroadcastShapes(*ctx.shape(0), *ctx.shape(1)));
     if (both.rank() != ctx.rank(0)) return Invalid("the slope has a higher rank than x");
   }
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.type(0));
 }
 
 // --- clip -----------------------------------------------------------------------------------
@@ -122,8 +121,7 @@ absl::Status InferClip(InferContext& ctx) {
       return Invalid("a bound must hold one element, got shape [", shape->ToString(), "]");
     }
   }
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.type(0));
 }
 
 // --- shrink ---------------------------------------------------------------------------------

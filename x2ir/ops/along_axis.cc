@@ -27,8 +27,7 @@ absl::Status InferArg(InferContext& ctx) {
       out.Append(1);
     }
   }
-  ctx.Set(0, DType::kInt64, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(DType::kInt64, std::move(out));
 }
 
 absl::Status EvalArg(EvalContext& ctx, bool largest) {
@@ -62,8 +61,7 @@ absl::Status EvalArg(EvalContext& ctx, bool largest) {
       }
       out[line] = best;
     }
-    ctx.Set(0, Tensor::Of<int64_t>(std::move(dims), out));
-    return absl::OkStatus();
+    return ctx.Return(Tensor::Of<int64_t>(std::move(dims), out));
   });
 }
 
@@ -116,8 +114,7 @@ absl::Status EvalCumulative(EvalContext& ctx, bool product) {
         acc = next;
       }
     }
-    ctx.Set(0, FromNumbers<T>(in.dtype(), in.dims(), out));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(in.dtype(), in.dims(), out));
   });
 }
 
@@ -168,8 +165,7 @@ absl::Status CheckSequenceAxes(const AttributeMap& attrs, int64_t rank) {
 absl::Status InferReverseSequence(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(CheckSequenceAxes(ctx.attrs(), ctx.rank(0)));
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "sequence_lens"));
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.type(0));
 }
 
 absl::Status EvalReverseSequence(EvalContext& ctx) {
@@ -198,8 +194,7 @@ absl::Status EvalReverseSequence(EvalContext& ctx) {
       }
     }
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 // Its two axes must be the first two.

@@ -37,8 +37,7 @@ absl::Status InferRotaryEmbedding(InferContext& ctx) {
   if (x->rank() == 3 && ctx.attrs().Int("num_heads", 0) < 1) {
     return Invalid("num_heads must be given for an operand of rank 3");
   }
-  ctx.Set(0, dtype, *x);
-  return absl::OkStatus();
+  return ctx.Return(dtype, *x);
 }
 
 template <typename T>
@@ -96,8 +95,7 @@ absl::Status RotaryEmbeddingAs(EvalContext& ctx) {
     }
     std::copy(from + turned, from + size, to + turned);
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 absl::Status EvalRotaryEmbedding(EvalContext& ctx) {
@@ -149,8 +147,7 @@ absl::Status InferTensorScatter(InferContext& ctx) {
     if (ctx.rank(2) != 1) return Invalid("write_indices: expected rank 1, got ", ctx.rank(2));
     X2IR_ASSIGN_OR_RETURN(out[0], SameDim(out[0], (*ctx.shape(2))[0]));
   }
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 absl::Status EvalTensorScatter(EvalContext& ctx) {
@@ -194,8 +191,7 @@ absl::Status EvalTensorScatter(EvalContext& ctx) {
       }
     }
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(tensor_scatter)
@@ -222,8 +218,7 @@ absl::Status InferSwiglu(InferContext& ctx) {
       X2IR_ASSIGN_OR_RETURN(out[i], SameDim((*a)[i], (*b)[i]));
     }
   }
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 absl::Status EvalSwiglu(EvalContext& ctx) {
@@ -240,8 +235,7 @@ absl::Status EvalSwiglu(EvalContext& ctx) {
       const T x = alpha * a[i], e = std::exp(-std::abs(x));  // without overflow on either side
       out[i] = a[i] * ((x < 0 ? e : T{1}) / (1 + e)) * b[i];
     }
-    ctx.Set(0, out.Finish());
-    return absl::OkStatus();
+    return ctx.Return(out.Finish());
   });
 }
 

@@ -230,8 +230,7 @@ EvalFn Fold(F f, Finish finish) {
       }
       const auto n = static_cast<T>(ctx.num_inputs());
       for (int64_t i = 0; i < out.size(); ++i) out[i] = finish(out[i], n);
-      ctx.Set(0, out.Finish());
-      return absl::OkStatus();
+      return ctx.Return(out.Finish());
     });
   };
 }

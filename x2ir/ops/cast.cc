@@ -43,8 +43,7 @@ absl::Status InferCastLike(InferContext& ctx) { return InferCastTo(ctx, ctx.dtyp
 absl::Status EvalCastTo(EvalContext& ctx, DType to) {
   X2IR_ASSIGN_OR_RETURN(Tensor out, CastTensor(ctx.input(0), to, ctx.attrs().Int("saturate") != 0,
                                                ctx.attrs().String("round_mode")));
-  ctx.Set(0, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(std::move(out));
 }
 
 absl::Status EvalCast(EvalContext& ctx) {
@@ -65,15 +64,13 @@ absl::Status InferBitCast(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType to, CastTarget(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(CheckWidths(ctx.dtype(0), to));
   const Shape* shape = ctx.shape(0);
-  ctx.Set(0, to, shape ? std::optional<Shape>(*shape) : std::nullopt);
-  return absl::OkStatus();
+  return ctx.Return(to, shape ? std::optional<Shape>(*shape) : std::nullopt);
 }
 
 absl::Status EvalBitCast(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType to, CastTarget(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(CheckWidths(ctx.dtype(0), to));
-  ctx.Set(0, ctx.input(0).Reinterpreted(to));
-  return absl::OkStatus();
+  return ctx.Return(ctx.input(0).Reinterpreted(to));
 }
 
 }  // namespace

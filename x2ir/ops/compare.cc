@@ -50,8 +50,7 @@ absl::Status EvalEqual(EvalContext& ctx) {
                                           BroadcastStrides(ctx.dims(1), dims)};
   ForEachBroadcast(dims, strides,
                    [&](int64_t i, const int64_t* at) { bits[i] = a[at[0]] == b[at[1]]; });
-  ctx.Set(0, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(std::move(out));
 }
 
 // Sizes against numbers, above all "is it -1?", as exported graphs ask for every reshape.
@@ -132,8 +131,7 @@ absl::Status EvalWhere(EvalContext& ctx) {
       to[i] = c[at[0]] != 0 ? from_x[at[1]] : from_y[at[2]];
     });
   });
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 void Comparison(OpDef& op, InferFn infer, EvalFn eval, std::string_view doc) {

@@ -36,8 +36,7 @@ absl::Status InferPart(InferContext& ctx) {
   if (t != DType::kUndefined && !IsComplex(t)) return Invalid("expected complex, got ", Name(t));
   DType part = DType::kUndefined;
   if (t != DType::kUndefined) part = t == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
-  ctx.Set(0, part, shape ? std::optional<Shape>(*shape) : std::nullopt);
-  return absl::OkStatus();
+  return ctx.Return(part, shape ? std::optional<Shape>(*shape) : std::nullopt);
 }
 
 EvalFn EvalPart(bool imaginary) {
@@ -50,8 +49,7 @@ EvalFn EvalPart(bool imaginary) {
       out.push_back(imaginary ? in[i].imag() : in[i].real());
     }
     const DType part = x.dtype() == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
-    ctx.Set(0, FromNumbers<double>(part, x.dims(), out));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<double>(part, x.dims(), out));
   };
 }
 

@@ -61,8 +61,7 @@ absl::Status InferConcat(InferContext& ctx) {
                   [](const Dim& d) { return !d.is_unknown(); })) {
     ctx.SetElements(0, *std::move(elements));
   }
-  ctx.Set(0, dtype, *std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, *std::move(out));
 }
 
 absl::Status EvalConcat(EvalContext& ctx) {
@@ -83,8 +82,7 @@ absl::Status EvalConcat(EvalContext& ctx) {
   }
   X2IR_RETURN_IF_ERROR(CheckAllocation(first.dtype(), dims));
   if (ctx.num_inputs() == 1) {
-    ctx.Set(0, first);
-    return absl::OkStatus();
+    return ctx.Return(first);
   }
   CellsOut out(first.dtype(), dims);
   const AxisView whole = ViewAt(dims, axis);
@@ -101,8 +99,7 @@ absl::Status EvalConcat(EvalContext& ctx) {
     }
     done += size;
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(concat)

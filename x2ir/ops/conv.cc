@@ -107,8 +107,7 @@ absl::Status InferConv(InferContext& ctx) {
       X2IR_ASSIGN_OR_RETURN(out[i], OutputDim(window, i, s.in[i]));
     }
   }
-  ctx.Set(0, dtype, LayoutShape(s.last, s.batch, channels, std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(dtype, LayoutShape(s.last, s.batch, channels, std::move(out)));
 }
 
 // --- Unfolding ------------------------------------------------------------------------------
@@ -298,8 +297,7 @@ absl::Status EvalConv(EvalContext& ctx) {
       }
     }
     Tensor out = FromNumbers<T>(x.dtype(), dims, y);
-    ctx.Set(0, channels_last ? ToChannelsLast(out) : out);
-    return absl::OkStatus();
+    return ctx.Return(channels_last ? ToChannelsLast(out) : out);
   });
 }
 
@@ -376,8 +374,7 @@ absl::Status InferConvTranspose(InferContext& ctx) {
     X2IR_ASSIGN_OR_RETURN(Transposed t, ReadTransposed(ctx.attrs(), *s.kernel, s.in));
     out = std::move(t.out);
   }
-  ctx.Set(0, dtype, LayoutShape(s.last, s.batch, channels, std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(dtype, LayoutShape(s.last, s.batch, channels, std::move(out)));
 }
 
 absl::Status EvalConvTranspose(EvalContext& ctx) {
@@ -437,8 +434,7 @@ absl::Status EvalConvTranspose(EvalContext& ctx) {
       }
     }
     Tensor result = FromNumbers<T>(x.dtype(), dims, y);
-    ctx.Set(0, channels_last ? ToChannelsLast(result) : result);
-    return absl::OkStatus();
+    return ctx.Return(channels_last ? ToChannelsLast(result) : result);
   });
 }
 

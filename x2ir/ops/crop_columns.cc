@@ -42,8 +42,7 @@ absl::Status InferCenterCropPad(InferContext& ctx) {
   }
   Shape out = *data;
   for (size_t i = 0; i < axes.size(); ++i) out[axes[i]] = sizes ? (*sizes)[i] : Dim::Unknown();
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalCenterCropPad(EvalContext& ctx) {
@@ -84,8 +83,7 @@ absl::Status EvalCenterCropPad(EvalContext& ctx) {
       std::memcpy(out.data() + b * out.size(), in.data() + a * out.size(), run);
     } while (NextIndex(common, index));
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(center_crop_pad)
@@ -125,8 +123,7 @@ absl::Status InferCol2Im(InferContext& ctx) {
     out[1] = FloorDiv((*x)[1], cells);
   }
   for (int64_t i = 0; image && i < axes; ++i) out[2 + i] = (*image)[i];
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 // Adds as two's complement does, without undefined behaviour.

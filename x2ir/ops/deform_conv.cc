@@ -84,8 +84,7 @@ absl::Status InferDeformConv(InferContext& ctx) {
   want[1] = cells * Dim(groups.offsets);
   X2IR_RETURN_IF_ERROR(ExpectShape(ctx, kMaskOperand, "mask", want));
   X2IR_RETURN_IF_ERROR(ExpectShape(ctx, kBias, "b", {out[1]}));
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 // The number at a place between pixels, each axis interpolated linearly; pixels outside are 0.
@@ -191,8 +190,7 @@ absl::Status EvalDeformConv(EvalContext& ctx) {
       }
     }
   }
-  ctx.Set(0, FromNumbers<double>(x.dtype(), std::move(dims), out));
-  return absl::OkStatus();
+  return ctx.Return(FromNumbers<double>(x.dtype(), std::move(dims), out));
 }
 
 X2IR_OP(deform_conv)

@@ -126,8 +126,7 @@ absl::Status InferEinsum(InferContext& ctx) {
   }
   Shape out;
   for (char c : equation.result) out.Append(sizes[c]);
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 // --- Evaluation -----------------------------------------------------------------------------
@@ -271,8 +270,7 @@ absl::Status EvalEinsum(EvalContext& ctx) {
       X2IR_ASSIGN_OR_RETURN(product, FactorProduct(product, factor, keep, sizes, dtype));
     }
     product = Rearranged(product, equation.result, sizes);
-    ctx.Set(0, FromNumbers<T>(dtype, dims, product.numbers));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(dtype, dims, product.numbers));
   });
 }
 

@@ -67,6 +67,11 @@ class EvalContext {
   DType dtype(size_t i) const { return input(i).dtype(); }
   const std::vector<int64_t>& dims(size_t i) const { return input(i).dims(); }
   void Set(size_t i, Datum value);  // ignored where the node leaves the output out
+  // Sets output 0 and is OK: the end of most evaluations.
+  absl::Status Return(Datum value) {
+    Set(0, std::move(value));
+    return absl::OkStatus();
+  }
   absl::StatusOr<std::vector<Datum>> Run(const Graph& subgraph, std::vector<Datum> inputs) {
     return run_(subgraph, std::move(inputs));
   }

@@ -33,8 +33,7 @@ absl::Status InferGather(InferContext& ctx) {
     }
     ctx.SetElements(0, std::move(picked));
   }
-  ctx.Set(0, ctx.dtype(0), Shape(std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), Shape(std::move(dims)));
 }
 
 absl::Status EvalGather(EvalContext& ctx) {
@@ -59,8 +58,7 @@ absl::Status EvalGather(EvalContext& ctx) {
       }
     }
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 // The axis becomes the axes of the indices, none of them perhaps.
@@ -165,8 +163,7 @@ absl::Status EvalGatherElements(EvalContext& ctx) {
       }
     }
   });
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(gather_elements)
@@ -214,8 +211,7 @@ absl::Status InferGatherNd(InferContext& ctx) {
     return Invalid("indices of ", depth.value(), " numbers into ", data->rank() - batch, " axes");
   }
   for (int64_t i = batch + depth.value(); i < data->rank(); ++i) out.Append((*data)[i]);
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalGatherNd(EvalContext& ctx) {
@@ -256,8 +252,7 @@ absl::Status EvalGatherNd(EvalContext& ctx) {
     }
     if (run > 0) std::memcpy(out.data() + t * run, in.data() + at * out.size(), run);
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(gather_nd)

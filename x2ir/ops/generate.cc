@@ -29,16 +29,14 @@ absl::Status InferConstantOfShape(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const Tensor value, FillValue(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(auto sizes, SizesOperand(ctx, 0));
   if (!sizes) {
-    ctx.Set(0, value.dtype());
-    return absl::OkStatus();
+    return ctx.Return(value.dtype());
   }
   Shape out(*std::move(sizes));
   if (IsInteger(value.dtype()) && out.rank() <= 1 && out.is_static() &&
       out.NumElements().value() <= int64_t{InferContext::kMaxElements}) {
     ctx.SetElements(0, std::vector<Dim>(out.NumElements().value(), Dim(value.AsInt(0))));
   }
-  ctx.Set(0, value.dtype(), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(value.dtype(), std::move(out));
 }
 
 absl::Status EvalConstantOfShape(EvalContext& ctx) {
@@ -48,8 +46,7 @@ absl::Status EvalConstantOfShape(EvalContext& ctx) {
     if (d < 0) return Invalid("size ", d, " is negative");
   }
   X2IR_RETURN_IF_ERROR(CheckAllocation(value.dtype(), dims));
-  ctx.Set(0, BroadcastTo(value, std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(BroadcastTo(value, std::move(dims)));
 }
 
 X2IR_OP(constant_of_shape)
@@ -109,8 +106,7 @@ absl::Status InferRange(InferContext& ctx) {
       length = Max(from - to, 0);
     }
   }
-  ctx.Set(0, dtype, Shape{length});
-  return absl::OkStatus();
+  return ctx.Return(dtype, Shape{length});
 }
 
 absl::Status EvalRange(EvalContext& ctx) {
@@ -141,8 +137,7 @@ absl::Status EvalRange(EvalContext& ctx) {
                                    static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
       }
     }
-    ctx.Set(0, FromNumbers<T>(dtype, {n}, values));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(dtype, {n}, values));
   });
 }
 
@@ -176,8 +171,7 @@ absl::Status InferOneHot(InferContext& ctx) {
   if (depth.is_static() && depth.value() < 0) return Invalid("depth ", depth.value());
   std::vector<Dim> dims = indices->dims();
   dims.insert(dims.begin() + axis, std::move(depth));
-  ctx.Set(0, dtype, Shape(std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(dtype, Shape(std::move(dims)));
 }
 
 // Elements of any real tensor as int64: fractions are dropped; what does not fit (as a NaN) is
@@ -230,8 +224,7 @@ absl::Status EvalOneHot(EvalContext& ctx) {
       }
     });
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(one_hot)
@@ -256,8 +249,7 @@ absl::StatusOr<DType> EyeDType(const AttributeMap& attrs, DType own) {
 absl::Status InferEyeLike(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType dtype, EyeDType(ctx.attrs(), ctx.dtype(0)));
   if (ctx.rank(0) >= 0 && ctx.rank(0) != 2) return Invalid("expected rank 2, got ", ctx.rank(0));
-  ctx.Set(0, dtype, ctx.shape(0) ? *ctx.shape(0) : Shape::UnknownDims(2));
-  return absl::OkStatus();
+  return ctx.Return(dtype, ctx.shape(0) ? *ctx.shape(0) : Shape::UnknownDims(2));
 }
 
 absl::Status EvalEyeLike(EvalContext& ctx) {
@@ -279,8 +271,7 @@ absl::Status EvalEyeLike(EvalContext& ctx) {
       }
     });
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(eye_like)
@@ -300,8 +291,7 @@ absl::Status InferTrilu(InferContext& ctx) {
     return Invalid("expected rank 2 or more, got ", ctx.rank(0));
   }
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "k"));
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.type(0));
 }
 
 absl::Status EvalTrilu(EvalContext& ctx) {
@@ -322,8 +312,7 @@ absl::Status EvalTrilu(EvalContext& ctx) {
       if (upper ? diagonal >= k : diagonal <= k) out.as<C>()[at] = data.as<C>()[at];
     }
   });
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 // The matrices are the last two axes.

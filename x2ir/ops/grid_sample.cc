@@ -66,8 +66,7 @@ absl::Status InferGridSample(InferContext& ctx) {
     }
     for (int64_t i = 2; i < rank; ++i) out[i] = (*grid)[i - 1];
   }
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 // What bounds a coordinate before padding has its say: the outer pixels' centres if corners are
@@ -236,8 +235,7 @@ absl::Status EvalSamples(EvalContext& ctx, const Sampling& s, std::vector<int64_
         if (taps[0].offset >= 0) out.as<C>()[to] = in.as<C>()[from + taps[0].offset];
       });
     });
-    ctx.Set(0, out.Finish());
-    return absl::OkStatus();
+    return ctx.Return(out.Finish());
   }
   const auto interpolate = [&](auto zero) {
     using V = decltype(zero);  // double, or complex double
@@ -259,13 +257,11 @@ absl::Status EvalSamples(EvalContext& ctx, const Sampling& s, std::vector<int64_
   }
   const std::vector<double> values = interpolate(double{});
   if (IsFloating(x.dtype())) {
-    ctx.Set(0, FromNumbers<double>(x.dtype(), dims, values));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<double>(x.dtype(), dims, values));
   }
   // Integers are cut off towards zero; what is not zero is true.
   X2IR_ASSIGN_OR_RETURN(Tensor out, CastTensor(Tensor::Of<double>(dims, values), x.dtype()));
-  ctx.Set(0, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(std::move(out));
 }
 
 absl::Status EvalGridSample(EvalContext& ctx) {
@@ -324,8 +320,7 @@ absl::Status InferAffineGrid(InferContext& ctx) {
     }
     for (int64_t i = 0; i < axes; ++i) out[1 + i] = (*sizes)[2 + i];
   }
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 // Place i of n between -1 and 1: of pixel centres if corners are aligned, else of the edges. A
@@ -373,8 +368,7 @@ absl::Status EvalAffineGrid(EvalContext& ctx) {
       }
     }
   }
-  ctx.Set(0, FromNumbers<double>(theta.dtype(), std::move(dims), out));
-  return absl::OkStatus();
+  return ctx.Return(FromNumbers<double>(theta.dtype(), std::move(dims), out));
 }
 
 X2IR_OP(affine_grid)

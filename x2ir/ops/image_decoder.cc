@@ -24,8 +24,7 @@ absl::Status InferImageDecoder(InferContext& ctx) {
     return Invalid("expected uint8, got ", Name(ctx.dtype(0)));
   }
   if (ctx.shape(0) && ctx.rank(0) != 1) return Invalid("expected rank 1, got ", ctx.rank(0));
-  ctx.Set(0, DType::kUInt8, Shape{Dim(), Dim(), channels});
-  return absl::OkStatus();
+  return ctx.Return(DType::kUInt8, Shape{Dim(), Dim(), channels});
 }
 
 // Brightness as ITU-R BT.601 weighs the colors, in 16-bit fixed point.
@@ -42,8 +41,7 @@ absl::Status EvalImageDecoder(EvalContext& ctx) {
   auto picture = DecodeImage(x.span<uint8_t>());
   if (absl::IsDataLoss(picture.status())) {
     // A file that cannot be read is not an error, but an empty image.
-    ctx.Set(0, Tensor::Zeros(DType::kUInt8, {0, 0, channels}));
-    return absl::OkStatus();
+    return ctx.Return(Tensor::Zeros(DType::kUInt8, {0, 0, channels}));
   }
   if (!picture.ok()) return picture.status();
   std::vector<uint8_t>& rgb = picture->rgb;
@@ -52,8 +50,7 @@ absl::Status EvalImageDecoder(EvalContext& ctx) {
     if (bgr) std::swap(rgb[i], rgb[i + 2]);
     if (channels == 1) rgb[i / 3] = Gray(&rgb[i]);
   }
-  ctx.Set(0, Tensor::Of<uint8_t>({picture->height, picture->width, channels}, rgb));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Of<uint8_t>({picture->height, picture->width, channels}, rgb));
 }
 
 X2IR_OP(image_decoder)

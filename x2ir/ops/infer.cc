@@ -185,10 +185,7 @@ absl::StatusOr<std::vector<Type>> InferContext::InferSubgraph(Symbol attr,
 
 // --- Building blocks --------------------------------------------------------------------
 
-absl::Status SameTypeAsFirst(InferContext& ctx) {
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
-}
+absl::Status SameTypeAsFirst(InferContext& ctx) { return ctx.Return(ctx.type(0)); }
 
 absl::Status SameAsFirst(InferContext& ctx) {
   ctx.Set(0, ctx.type(0));
@@ -272,8 +269,7 @@ absl::Status BroadcastAll(InferContext& ctx) {
 
 absl::Status BroadcastAllAs(InferContext& ctx, DType dtype) {
   X2IR_ASSIGN_OR_RETURN(std::optional<Shape> shape, BroadcastOperands(ctx));
-  ctx.Set(0, dtype, std::move(shape));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(shape));
 }
 
 absl::StatusOr<int64_t> NormalizeAxis(int64_t axis, int64_t rank, bool inclusive) {

@@ -5,6 +5,7 @@
 #define X2IR_OPS_INFER_H_
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -48,6 +49,12 @@ class InferContext {
   void Set(size_t i, DType dtype, Shape shape) { Set(i, Type::Tensor(dtype, std::move(shape))); }
   void Set(size_t i, DType dtype, std::optional<Shape> shape) {
     Set(i, Type::Tensor(dtype, std::move(shape)));
+  }
+  // Sets output 0, as Set() does, and is OK: the end of most inferences.
+  template <typename... Args>
+  absl::Status Return(Args&&... type) {
+    Set(0, std::forward<Args>(type)...);
+    return absl::OkStatus();
   }
   // Known elements of output i (integer, rank 0 or 1).
   void SetElements(size_t i, std::vector<Dim> elements);

@@ -199,8 +199,7 @@ absl::Status EvalEquations(EvalContext& ctx, bool triangular) {
     }
     result.Write(i, y);
   }
-  ctx.Set(0, result.Finish());
-  return absl::OkStatus();
+  return ctx.Return(result.Finish());
 }
 absl::Status EvalSolve(EvalContext& ctx) { return EvalEquations(ctx, false); }
 absl::Status EvalTriangularSolve(EvalContext& ctx) { return EvalEquations(ctx, true); }
@@ -252,8 +251,7 @@ absl::Status EvalCholesky(EvalContext& ctx) {
     }
     result.Write(i, m);
   }
-  ctx.Set(0, result.Finish());
-  return absl::OkStatus();
+  return ctx.Return(result.Finish());
 }
 
 X2IR_OP(cholesky)

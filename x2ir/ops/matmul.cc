@@ -95,8 +95,7 @@ absl::Status InferMatMul(InferContext& ctx) {
   }
   if (!row) out.Append((*a)[a->rank() - 2]);
   if (!column) out.Append((*b)[b->rank() - 1]);
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 absl::Status EvalMatMul(EvalContext& ctx) {
@@ -141,8 +140,7 @@ absl::Status EvalMatMul(EvalContext& ctx) {
         }
       }
     }
-    ctx.Set(0, FromNumbers<T>(a.dtype(), std::move(dims), out));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(a.dtype(), std::move(dims), out));
   });
 }
 
@@ -203,8 +201,7 @@ absl::Status InferGemm(InferContext& ctx) {
       }
     }
   }
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 // factor * x; factors of integers are nearly always 1.
@@ -254,8 +251,7 @@ absl::Status EvalGemm(EvalContext& ctx) {
         }
       }
     }
-    ctx.Set(0, FromNumbers<T>(a.dtype(), {m, n}, out));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(a.dtype(), {m, n}, out));
   });
 }
 
@@ -282,8 +278,7 @@ absl::Status InferDet(InferContext& ctx) {
   if (rank < 2 || ProvablyDifferent((*in)[rank - 1], (*in)[rank - 2])) {
     return Invalid("expected square matrices, got [", in->ToString(), "]");
   }
-  ctx.Set(0, ctx.dtype(0), Shape(std::vector<Dim>(in->begin(), in->end() - 2)));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), Shape(std::vector<Dim>(in->begin(), in->end() - 2)));
 }
 
 absl::Status EvalDet(EvalContext& ctx) {
@@ -302,8 +297,7 @@ absl::Status EvalDet(EvalContext& ctx) {
       const Eigen::Map<const RowMajor<T>> matrix(numbers.data() + i * n * n, n, n);
       out[i] = static_cast<T>(matrix.template cast<double>().partialPivLu().determinant());
     }
-    ctx.Set(0, FromNumbers<T>(in.dtype(), std::move(dims), out));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(in.dtype(), std::move(dims), out));
   });
 }
 

@@ -43,8 +43,7 @@ absl::Status InferMaxRoiPool(InferContext& ctx) {
     }
     out[0] = (*rois)[0];
   }
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 // Pixels [begin, end) of one axis.
@@ -128,8 +127,7 @@ absl::Status EvalMaxRoiPool(EvalContext& ctx) {
         }
       }
     }
-    ctx.Set(0, out.Finish());
-    return absl::OkStatus();
+    return ctx.Return(out.Finish());
   });
 }
 

@@ -23,8 +23,7 @@ absl::Status InferFloats(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectReal(ctx.dtype(0)));
   const Shape* x = ctx.shape(0);
   if (x && x->rank() == 0) return Invalid("expected rank 1 or more, got 0");
-  ctx.Set(0, DType::kFloat32, x ? std::optional(*x) : std::nullopt);
-  return absl::OkStatus();
+  return ctx.Return(DType::kFloat32, x ? std::optional(*x) : std::nullopt);
 }
 
 // The tensor as [outer, features, inner].
@@ -81,8 +80,7 @@ absl::Status EvalNormalizer(EvalContext& ctx) {
                                         : std::copysign(std::sqrt(in[f] * in[f] / sum), in[f]);
     }
   }
-  ctx.Set(0, y.Finish());
-  return absl::OkStatus();
+  return ctx.Return(y.Finish());
 }
 
 X2IR_OP(ml_normalizer)
@@ -127,8 +125,7 @@ absl::Status EvalScaler(EvalContext& ctx) {
     }
     return absl::OkStatus();
   }));
-  ctx.Set(0, y.Finish());
-  return absl::OkStatus();
+  return ctx.Return(y.Finish());
 }
 
 X2IR_OP(ml_scaler)
@@ -143,8 +140,7 @@ X2IR_OP(ml_scaler)
 
 absl::Status InferBinarizer(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectReal(ctx.dtype(0)));
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.type(0));
 }
 
 absl::Status EvalBinarizer(EvalContext& ctx) {
@@ -157,8 +153,7 @@ absl::Status EvalBinarizer(EvalContext& ctx) {
     // A long double holds every integer exactly.
     using C = std::conditional_t<std::is_integral_v<T>, long double, double>;
     for (int64_t i = 0; i < x.size(); ++i) y[i] = C(x[i]) > C(threshold) ? 1 : 0;
-    ctx.Set(0, y.Finish());
-    return absl::OkStatus();
+    return ctx.Return(y.Finish());
   });
 }
 
@@ -187,8 +182,7 @@ absl::Status InferImputer(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(CheckImputer(ctx.attrs(), ctx.dtype(0)));
   const Shape* x = ctx.shape(0);
   if (x && x->rank() == 0) return Invalid("expected rank 1 or more, got 0");
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.type(0));
 }
 
 template <typename T, typename V>
@@ -212,8 +206,7 @@ absl::Status Impute(EvalContext& ctx, const std::vector<V>& imputed, V replaced)
     }
     y[i] = !missing ? x[i] : static_cast<T>(imputed[imputed.size() == 1 ? 0 : i % view.size]);
   }
-  ctx.Set(0, y.Finish());
-  return absl::OkStatus();
+  return ctx.Return(y.Finish());
 }
 
 absl::Status EvalImputer(EvalContext& ctx) {
@@ -260,8 +253,7 @@ absl::Status InferOneHotEncoder(InferContext& ctx) {
   if (!ctx.shape(0)) return absl::OkStatus();
   Shape y = *ctx.shape(0);
   y.Append(cats.size() == 0 ? Dim() : Dim(cats.size()));
-  ctx.Set(0, DType::kFloat32, std::move(y));
-  return absl::OkStatus();
+  return ctx.Return(DType::kFloat32, std::move(y));
 }
 
 absl::Status EvalOneHotEncoder(EvalContext& ctx) {
@@ -304,8 +296,7 @@ absl::Status EvalOneHotEncoder(EvalContext& ctx) {
     });
   }
   X2IR_RETURN_IF_ERROR(status);
-  ctx.Set(0, y.Finish());
-  return absl::OkStatus();
+  return ctx.Return(y.Finish());
 }
 
 X2IR_OP(one_hot_encoder)
@@ -333,8 +324,7 @@ absl::Status InferExtractor(InferContext& ctx) {
   } else {
     z[x->rank() - 1] = count;
   }
-  ctx.Set(0, ctx.dtype(0), std::move(z));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(z));
 }
 
 absl::Status EvalExtractor(EvalContext& ctx) {
@@ -360,8 +350,7 @@ absl::Status EvalExtractor(EvalContext& ctx) {
       }
     }
   });
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(array_feature_extractor)
@@ -396,8 +385,7 @@ absl::Status InferVectorizer(InferContext& ctx) {
   if (ctx.attrs().Has("inputdimensions")) {
     X2IR_ASSIGN_OR_RETURN(width, WidthOf(ctx.attrs(), ctx.num_inputs()));
   }
-  ctx.Set(0, DType::kFloat32, Shape{rows, width});
-  return absl::OkStatus();
+  return ctx.Return(DType::kFloat32, Shape{rows, width});
 }
 
 absl::Status EvalVectorizer(EvalContext& ctx) {
@@ -426,8 +414,7 @@ absl::Status EvalVectorizer(EvalContext& ctx) {
     }
     offset += sizes[i];
   }
-  ctx.Set(0, y.Finish());
-  return absl::OkStatus();
+  return ctx.Return(y.Finish());
 }
 
 X2IR_OP(feature_vectorizer)

@@ -100,8 +100,7 @@ absl::Status InferLabelEncoder(InferContext& ctx) {
   }
   Type type = ctx.type(0).is_tensor() ? ctx.type(0) : Type::Tensor(e.values.dtype());
   type.set_dtype(e.values.dtype());
-  ctx.Set(0, std::move(type));
-  return absl::OkStatus();
+  return ctx.Return(std::move(type));
 }
 
 absl::Status EvalLabelEncoder(EvalContext& ctx) {
@@ -109,8 +108,7 @@ absl::Status EvalLabelEncoder(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> positions,
                         Positions(ctx.input(0), e.keys, /*last=*/false));
   X2IR_RETURN_IF_ERROR(CheckAllocation(e.values.dtype(), ctx.dims(0)));
-  ctx.Set(0, Pick(e.values, e.otherwise, positions, ctx.dims(0)));
-  return absl::OkStatus();
+  return ctx.Return(Pick(e.values, e.otherwise, positions, ctx.dims(0)));
 }
 
 X2IR_OP(label_encoder)
@@ -143,8 +141,7 @@ absl::Status InferMapper(InferContext& ctx) {
   type.set_dtype(ctx.dtype(0) == DType::kUndefined ? DType::kUndefined
                  : ctx.dtype(0) == DType::kString  ? DType::kInt64
                                                    : DType::kString);
-  ctx.Set(0, std::move(type));
-  return absl::OkStatus();
+  return ctx.Return(std::move(type));
 }
 
 absl::Status EvalMapper(EvalContext& ctx) {
@@ -164,8 +161,7 @@ absl::Status EvalMapper(EvalContext& ctx) {
                                : Tensor::Strings({}, {ctx.attrs().String("default_string")});
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> positions, Positions(x, keys, /*last=*/true));
   X2IR_RETURN_IF_ERROR(CheckAllocation(values.dtype(), x.dims()));
-  ctx.Set(0, Pick(values, otherwise, positions, x.dims()));
-  return absl::OkStatus();
+  return ctx.Return(Pick(values, otherwise, positions, x.dims()));
 }
 
 X2IR_OP(category_mapper)

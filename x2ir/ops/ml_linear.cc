@@ -50,8 +50,7 @@ absl::Status InferLinearRegressor(InferContext& ctx) {
     const size_t coefficients = ListAttr<float>(ctx.attrs(), "coefficients").size();
     X2IR_RETURN_IF_ERROR(CheckCoefficients(coefficients, targets, x.features.value()));
   }
-  ctx.Set(0, DType::kFloat32, Shape{x.rows, targets});
-  return absl::OkStatus();
+  return ctx.Return(DType::kFloat32, Shape{x.rows, targets});
 }
 
 absl::Status EvalLinearRegressor(EvalContext& ctx) {
@@ -70,8 +69,7 @@ absl::Status EvalLinearRegressor(EvalContext& ctx) {
     X2IR_RETURN_IF_ERROR(FinishScores(transform, FirstScore::kNotWanted, scores));
     std::copy(scores.begin(), scores.end(), y.data() + row * targets);
   }
-  ctx.Set(0, y.Finish());
-  return absl::OkStatus();
+  return ctx.Return(y.Finish());
 }
 
 X2IR_OP(linear_regressor)

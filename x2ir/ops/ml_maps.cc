@@ -29,8 +29,7 @@ absl::Status InferZipMap(InferContext& ctx) {
   if (ctx.dtype(0) != DType::kUndefined && ctx.dtype(0) != DType::kFloat32) {
     return Invalid("expected float32, got ", Name(ctx.dtype(0)));
   }
-  ctx.Set(0, Type::Sequence(Type::Map(labels.dtype(), Type::Tensor(DType::kFloat32))));
-  return absl::OkStatus();
+  return ctx.Return(Type::Sequence(Type::Map(labels.dtype(), Type::Tensor(DType::kFloat32))));
 }
 
 absl::Status EvalZipMap(EvalContext& ctx) {
@@ -138,9 +137,8 @@ absl::Status InferDictVectorizer(InferContext& ctx) {
   if (x.is_known() && words.size() != 0 && x.dtype() != words.dtype()) {
     return Invalid("a vocabulary of ", Name(words.dtype()), " for a map of ", Name(x.dtype()));
   }
-  ctx.Set(0, x.is_known() ? x.element().dtype() : DType::kUndefined,
-          Shape{1, words.size() == 0 ? Dim() : Dim(words.size())});
-  return absl::OkStatus();
+  return ctx.Return(x.is_known() ? x.element().dtype() : DType::kUndefined,
+                    Shape{1, words.size() == 0 ? Dim() : Dim(words.size())});
 }
 
 absl::Status EvalDictVectorizer(EvalContext& ctx) {
@@ -166,8 +164,7 @@ absl::Status EvalDictVectorizer(EvalContext& ctx) {
   const Tensor zero =
       dtype == DType::kString ? Tensor::Strings({}, {""}) : Tensor::Zeros(dtype, {});
   X2IR_ASSIGN_OR_RETURN(Tensor row, Row(cells, zero));
-  ctx.Set(0, std::move(row));
-  return absl::OkStatus();
+  return ctx.Return(std::move(row));
 }
 
 X2IR_OP(dict_vectorizer)
@@ -198,8 +195,7 @@ absl::Status InferCastMap(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectMap(ctx.type(0)));
   X2IR_ASSIGN_OR_RETURN(const DType dtype, CastTo(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const bool sparse, IsSparse(ctx.attrs()));
-  ctx.Set(0, dtype, Shape{1, sparse ? Dim(ctx.attrs().Int("max_map")) : Dim()});
-  return absl::OkStatus();
+  return ctx.Return(dtype, Shape{1, sparse ? Dim(ctx.attrs().Int("max_map")) : Dim()});
 }
 
 absl::StatusOr<Tensor> CastValue(const Tensor& value, DType to) {
@@ -235,8 +231,7 @@ absl::Status EvalCastMap(EvalContext& ctx) {
   const Tensor filler =
       dtype == DType::kString ? Tensor::Strings({}, {"0.f"}) : Tensor::Zeros(dtype, {});
   X2IR_ASSIGN_OR_RETURN(Tensor row, Row(cells, filler));
-  ctx.Set(0, std::move(row));
-  return absl::OkStatus();
+  return ctx.Return(std::move(row));
 }
 
 X2IR_OP(cast_map)

@@ -99,8 +99,7 @@ absl::Status InferSvmRegressor(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const Regressor r, RegressorOf(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const RowDims x, InferRows(ctx));
   if (r.features != 0) X2IR_RETURN_IF_ERROR(SameFeatures(x.features, r.features));
-  ctx.Set(0, DType::kFloat32, Shape{x.rows, 1});
-  return absl::OkStatus();
+  return ctx.Return(DType::kFloat32, Shape{x.rows, 1});
 }
 
 absl::Status EvalSvmRegressor(EvalContext& ctx) {
@@ -124,8 +123,7 @@ absl::Status EvalSvmRegressor(EvalContext& ctx) {
     }
     y[row] = !one_class ? static_cast<float>(sum) : sum > 0 ? 1.0f : -1.0f;
   }
-  ctx.Set(0, y.Finish());
-  return absl::OkStatus();
+  return ctx.Return(y.Finish());
 }
 
 X2IR_OP(svm_regressor)

@@ -42,22 +42,19 @@ absl::Status InferTranspose(InferContext& ctx) {
     if (!ctx.attrs().Has("perm")) return absl::OkStatus();
     const int64_t rank = static_cast<int64_t>(ctx.attrs().Ints("perm").size());
     X2IR_RETURN_IF_ERROR(Permutation(ctx.attrs(), rank).status());
-    ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(rank));
-    return absl::OkStatus();
+    return ctx.Return(ctx.dtype(0), Shape::UnknownDims(rank));
   }
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, Permutation(ctx.attrs(), in->rank()));
   Shape out;
   for (int64_t axis : perm) out.Append((*in)[axis]);
   KeepElements(ctx, out);
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalTranspose(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> perm,
                         Permutation(ctx.attrs(), ctx.input(0).rank()));
-  ctx.Set(0, TransposeTensor(ctx.input(0), perm));
-  return absl::OkStatus();
+  return ctx.Return(TransposeTensor(ctx.input(0), perm));
 }
 
 X2IR_OP(transpose)
@@ -90,8 +87,7 @@ absl::Status InferExpand(InferContext& ctx) {
   if (!sizes || !ctx.shape(0)) return absl::OkStatus();
   X2IR_ASSIGN_OR_RETURN(Shape out, BroadcastShapes(*ctx.shape(0), Shape(*std::move(sizes))));
   RepeatElements(ctx, out);
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalExpand(EvalContext& ctx) {
@@ -101,8 +97,7 @@ absl::Status EvalExpand(EvalContext& ctx) {
   }
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> dims, BroadcastDims(ctx.dims(0), sizes));
   X2IR_RETURN_IF_ERROR(CheckAllocation(ctx.dtype(0), dims));
-  ctx.Set(0, BroadcastTo(ctx.input(0), std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(BroadcastTo(ctx.input(0), std::move(dims)));
 }
 
 // How many sizes the shape operand gives, -1 when that is not known.
@@ -161,8 +156,7 @@ absl::Status InferTile(InferContext& ctx) {
   Shape out = Shape::UnknownDims(rank);
   for (int64_t i = 0; in && i < rank; ++i) out[i] = (*in)[i] * (*repeats)[i];
   if (in) RepeatElements(ctx, out);
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalTile(EvalContext& ctx) {
@@ -183,8 +177,7 @@ absl::Status EvalTile(EvalContext& ctx) {
     steps.insert(steps.end(), {0, strides[i]});
   }
   X2IR_RETURN_IF_ERROR(CheckAllocation(in.dtype(), dims));
-  ctx.Set(0, StridedCopy(in, std::move(pairs), steps).Reshaped(std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(StridedCopy(in, std::move(pairs), steps).Reshaped(std::move(dims)));
 }
 
 std::optional<Flip> FlipTile(const Node& node, Slot slot, const Perm& p) {

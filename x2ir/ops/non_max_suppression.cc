@@ -38,8 +38,7 @@ absl::Status InferNms(InferContext& ctx) {
       return Invalid(OperandName(ctx, i), ": expected rank 3, got ", ctx.rank(i));
     }
   }
-  ctx.Set(0, DType::kInt64, Shape{Dim(), 3});
-  return absl::OkStatus();
+  return ctx.Return(DType::kInt64, Shape{Dim(), 3});
 }
 
 // The number that an optional operand holds.
@@ -92,8 +91,7 @@ absl::Status EvalNms(EvalContext& ctx) {
       selected.insert(selected.end(), {g / classes, g % classes, i});
     }
   }
-  ctx.Set(0, Tensor::Of<int64_t>({static_cast<int64_t>(selected.size()) / 3, 3}, selected));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Of<int64_t>({static_cast<int64_t>(selected.size()) / 3, 3}, selected));
 }
 
 X2IR_OP(non_max_suppression)

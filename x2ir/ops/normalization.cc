@@ -68,8 +68,7 @@ absl::Status InferInstanceNorm(InferContext& ctx) {
   if (x != nullptr && x->rank() < 2) return Invalid("x: expected rank 2 or more, got ", x->rank());
   X2IR_RETURN_IF_ERROR(CheckPerChannel(ctx, 1, 3, ChannelDim(x, last)).status());
   X2IR_ASSIGN_OR_RETURN(const DType dtype, CommonDType(ctx, 0, 3));
-  ctx.Set(0, dtype, ShapeOf(ctx, 0));
-  return absl::OkStatus();
+  return ctx.Return(dtype, ShapeOf(ctx, 0));
 }
 
 // The element type that statistics are computed in.
@@ -134,8 +133,7 @@ absl::Status InferRmsNorm(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(StashType(ctx.attrs()).status());
   X2IR_RETURN_IF_ERROR(StatisticsShape(ctx).status());  // checks axis
   X2IR_RETURN_IF_ERROR(CheckBroadcastsTo(ctx, 1));
-  ctx.Set(0, ctx.dtype(1), ShapeOf(ctx, 0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(1), ShapeOf(ctx, 0));
 }
 
 absl::Status InferLrn(InferContext& ctx) {
@@ -281,8 +279,7 @@ absl::Status EvalGroups(EvalContext& ctx, int64_t groups, DType stash) {
       }
     }
     Tensor out = FromNumbers<T>(x.dtype(), x.dims(), y);
-    ctx.Set(0, last ? ToChannelsLast(out) : out);
-    return absl::OkStatus();
+    return ctx.Return(last ? ToChannelsLast(out) : out);
   });
 }
 
@@ -395,8 +392,7 @@ absl::Status EvalLrn(EvalContext& ctx) {
         }
       }
     }
-    ctx.Set(0, FromNumbers<T>(x.dtype(), x.dims(), y));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(x.dtype(), x.dims(), y));
   });
 }
 
@@ -425,8 +421,7 @@ absl::Status EvalLpNorm(EvalContext& ctx) {
         y[at] = norm == 0 ? T(0) : static_cast<T>(xs[at] / norm);
       }
     }
-    ctx.Set(0, FromNumbers<T>(x.dtype(), x.dims(), y));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(x.dtype(), x.dims(), y));
   });
 }
 
@@ -462,8 +457,7 @@ absl::Status EvalMeanVariance(EvalContext& ctx) {
     for_each([&](int64_t i, int64_t at) {
       y[i] = static_cast<T>((xs[i] - mean[at]) / (std::sqrt(variance[at]) + 1e-9));
     });
-    ctx.Set(0, FromNumbers<T>(x.dtype(), x.dims(), y));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(x.dtype(), x.dims(), y));
   });
 }
 

@@ -13,8 +13,7 @@ absl::Status InferOptional(InferContext& ctx) {
   const Type declared = attr ? *attr->get<Type>() : Type();
   if (!ctx.has(0)) {
     if (!attr) return Invalid("an empty optional needs a type");
-    ctx.Set(0, Type::Optional(declared));
-    return absl::OkStatus();
+    return ctx.Return(Type::Optional(declared));
   }
   if (ctx.type(0).kind() == Type::kOptional) return Invalid("an optional holds no optional");
   Type element = ctx.type(0);
@@ -22,8 +21,7 @@ absl::Status InferOptional(InferContext& ctx) {
     X2IR_RETURN_IF_ERROR(JoinTypes(element, declared).status());
     if (!element.is_known()) element = WithoutShape(declared);
   }
-  ctx.Set(0, Type::Optional(std::move(element)));
-  return absl::OkStatus();
+  return ctx.Return(Type::Optional(std::move(element)));
 }
 
 absl::Status EvalOptional(EvalContext& ctx) {
@@ -51,8 +49,7 @@ absl::Status InferHasElement(InferContext& ctx) {
 }
 
 absl::Status EvalHasElement(EvalContext& ctx) {
-  ctx.Set(0, Tensor::Scalar<bool>(ctx.has(0) && ctx.datum(0).has_value()));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Scalar<bool>(ctx.has(0) && ctx.datum(0).has_value()));
 }
 
 X2IR_OP(optional_has_element)
@@ -65,14 +62,12 @@ X2IR_OP(optional_has_element)
 
 absl::Status InferGetElement(InferContext& ctx) {
   const Type& type = ctx.type(0);
-  ctx.Set(0, type.kind() == Type::kOptional ? type.element() : type);
-  return absl::OkStatus();
+  return ctx.Return(type.kind() == Type::kOptional ? type.element() : type);
 }
 
 absl::Status EvalGetElement(EvalContext& ctx) {
   if (!ctx.datum(0).has_value()) return Invalid("the optional is empty");
-  ctx.Set(0, ctx.datum(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.datum(0));
 }
 
 X2IR_OP(optional_get_element)

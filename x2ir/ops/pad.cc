@@ -52,8 +52,7 @@ absl::Status InferPad(InferContext& ctx) {
     for (int64_t i = 0; i < in->rank(); ++i) axes->push_back(i);
   }
   if (!axes) {
-    ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(in->rank()));
-    return absl::OkStatus();
+    return ctx.Return(ctx.dtype(0), Shape::UnknownDims(in->rank()));
   }
   X2IR_ASSIGN_OR_RETURN(*axes, NormalizeAxes(*std::move(axes), in->rank()));
   const size_t n = axes->size();
@@ -79,8 +78,7 @@ absl::Status InferPad(InferContext& ctx) {
   if (gone >= 0 && std::all_of(out.begin(), out.end(), some)) {
     return Invalid("pads: axis ", gone, " has no elements left to fill the padding from");
   }
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 // Where the elements of an axis of the result come from: an index, or -1 for the constant.
@@ -145,8 +143,7 @@ absl::Status EvalPad(EvalContext& ctx) {
   }
   CellsOut out(in.dtype(), dims);
   if (out.num_elements() == 0) {
-    ctx.Set(0, out.Finish());
-    return absl::OkStatus();
+    return ctx.Return(out.Finish());
   }
   std::vector<std::vector<int64_t>> from(in.rank());
   for (int64_t axis = 0; axis < in.rank(); ++axis) {
@@ -179,8 +176,7 @@ absl::Status EvalPad(EvalContext& ctx) {
       }
     }
   });
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 std::optional<Flip> FlipPad(const Node& node, Slot slot, const Perm& p) {

@@ -66,8 +66,7 @@ absl::Status InferGlobalPool(InferContext& ctx) {
     shape = LayoutShape(last, (*x)[0], (*x)[ChannelAxis(last, x->rank())],
                         std::vector<Dim>(x->rank() - 2, Dim(1)));
   }
-  ctx.Set(0, ctx.dtype(0), std::move(shape));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(shape));
 }
 
 absl::Status InferGlobalLpPool(InferContext& ctx) {
@@ -238,8 +237,7 @@ absl::Status EvalAveragePool(EvalContext& ctx) {
       // A window that lies wholly in padding averages to 0.
       y[image * c.out + at] = count == 0 ? T(0) : static_cast<T>(sum / static_cast<double>(count));
     });
-    ctx.Set(0, c.Result(FromNumbers<T>(c.x.dtype(), c.dims, y)));
-    return absl::OkStatus();
+    return ctx.Return(c.Result(FromNumbers<T>(c.x.dtype(), c.dims, y)));
   });
 }
 
@@ -269,8 +267,7 @@ absl::Status EvalLpPool(EvalContext& ctx) {
       inputs([&](int64_t i) { norm.Add(from[i]); });
       y[image * c.out + at] = static_cast<T>(norm.Result());
     });
-    ctx.Set(0, c.Result(FromNumbers<T>(c.x.dtype(), c.dims, y)));
-    return absl::OkStatus();
+    return ctx.Return(c.Result(FromNumbers<T>(c.x.dtype(), c.dims, y)));
   });
 }
 
@@ -294,8 +291,7 @@ absl::Status EvalGlobal(EvalContext& ctx, Reduce&& reduce) {
       y[i] = static_cast<T>(reduce(from, from + inner));
     }
     Tensor out = FromNumbers<T>(x.dtype(), dims, y);
-    ctx.Set(0, last ? ToChannelsLast(out) : out);
-    return absl::OkStatus();
+    return ctx.Return(last ? ToChannelsLast(out) : out);
   });
 }
 
@@ -357,8 +353,7 @@ absl::Status InferMaxUnpool(InferContext& ctx) {
   for (const Dim& d : shape) {
     if (d.is_static() && d.value() < 0) return Invalid("the output would have a negative size");
   }
-  ctx.Set(0, ctx.dtype(0), std::move(shape));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(shape));
 }
 
 absl::Status EvalMaxUnpool(EvalContext& ctx) {
@@ -412,8 +407,7 @@ absl::Status EvalMaxUnpool(EvalContext& ctx) {
     }
   });
   X2IR_RETURN_IF_ERROR(status);
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 // --- Traits ---------------------------------------------------------------------------------

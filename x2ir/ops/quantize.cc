@@ -213,8 +213,7 @@ absl::Status InferQuantize(InferContext& ctx) {
       const DType out,
       QuantizedType(ctx.attrs(), ctx.has(2), ctx.has(2) ? ctx.dtype(2) : DType::kUndefined));
   X2IR_RETURN_IF_ERROR(CheckShapes(ctx));
-  ctx.Set(0, out, ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::nullopt);
-  return absl::OkStatus();
+  return ctx.Return(out, ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::nullopt);
 }
 
 absl::Status EvalQuantize(EvalContext& ctx) {
@@ -238,8 +237,7 @@ absl::Status EvalQuantize(EvalContext& ctx) {
     std::vector<int64_t> y(xs.size());
     X2IR_RETURN_IF_ERROR(ForEachScaled(
         ctx, [&](int64_t i, int64_t s) { y[i] = Saturate(quotient(i, s), zero_point(s), range); }));
-    ctx.Set(0, FromNumbers<int64_t>(out, x.dims(), y));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<int64_t>(out, x.dims(), y));
   }
   std::vector<double> y(xs.size());
   X2IR_RETURN_IF_ERROR(ForEachScaled(ctx, [&](int64_t i, int64_t s) {
@@ -249,8 +247,7 @@ absl::Status EvalQuantize(EvalContext& ctx) {
   }));
   const Tensor wide = FromNumbers<double>(DType::kFloat64, x.dims(), y);
   X2IR_ASSIGN_OR_RETURN(Tensor small, CastTensor(wide, out, ctx.attrs().Int("saturate") != 0));
-  ctx.Set(0, std::move(small));
-  return absl::OkStatus();
+  return ctx.Return(std::move(small));
 }
 
 // Scales are one for all, one for each index of the axis, or one for each block along it.
@@ -304,8 +301,7 @@ absl::Status InferDequantize(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType out, DequantizedType(ctx.attrs(), ctx.dtype(0), ctx.dtype(1)));
   if (ctx.has(2)) X2IR_RETURN_IF_ERROR(CheckZeroPointType(ctx.dtype(0), ctx.dtype(2)));
   X2IR_RETURN_IF_ERROR(CheckShapes(ctx));
-  ctx.Set(0, out, ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::nullopt);
-  return absl::OkStatus();
+  return ctx.Return(out, ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::nullopt);
 }
 
 absl::Status EvalDequantize(EvalContext& ctx) {
@@ -320,8 +316,7 @@ absl::Status EvalDequantize(EvalContext& ctx) {
     const double z = !zero_points ? 0 : (*zero_points)[zero_points->size() == 1 ? 0 : s];
     y[i] = static_cast<float>(z == 0 ? xs[i] : xs[i] - z) * static_cast<float>(scales[s]);
   }));
-  ctx.Set(0, FromNumbers<float>(out, x.dims(), y));
-  return absl::OkStatus();
+  return ctx.Return(FromNumbers<float>(out, x.dims(), y));
 }
 
 X2IR_OP(dequantize_linear)

@@ -235,8 +235,7 @@ absl::StatusOr<Along> AlongMatrix(const EvalContext& ctx, size_t i, const Dims& 
 absl::Status InferProduct(InferContext& ctx, size_t a, size_t b, DType out) {
   X2IR_ASSIGN_OR_RETURN(std::optional<Shape> shape,
                         ShapeBy("matmul", {ctx.shape(a), ctx.shape(b)}, {}));
-  ctx.Set(0, out, std::move(shape));
-  return absl::OkStatus();
+  return ctx.Return(out, std::move(shape));
 }
 
 absl::StatusOr<Tensor> EvalProduct(EvalContext& ctx, size_t a, size_t b, size_t a_zero,
@@ -267,8 +266,7 @@ absl::Status InferMatMulInteger(InferContext& ctx) {
 absl::Status EvalMatMulInteger(EvalContext& ctx) {
   X2IR_RETURN_IF_ERROR(CheckIntegerTypes(ctx));
   X2IR_ASSIGN_OR_RETURN(const Tensor sums, EvalProduct(ctx, 0, 1, 2, 3));
-  ctx.Set(0, AsInt32(sums));
-  return absl::OkStatus();
+  return ctx.Return(AsInt32(sums));
 }
 
 X2IR_OP(matmul_integer)
@@ -299,8 +297,7 @@ absl::Status EvalQLinearMatMul(EvalContext& ctx) {
   dims.push_back(b.back());
   X2IR_ASSIGN_OR_RETURN(Tensor y,
                         Requantize(sums, dims, scale_a, scale_b, ctx.input(6), ctx.input(7)));
-  ctx.Set(0, std::move(y));
-  return absl::OkStatus();
+  return ctx.Return(std::move(y));
 }
 
 X2IR_OP(qlinear_matmul)
@@ -344,8 +341,7 @@ absl::Status InferConvBy(InferContext& ctx, size_t x, size_t w, size_t b, DType 
   std::vector<const Shape*> shapes = {ctx.shape(x), ctx.shape(w)};
   if (b < ctx.num_inputs() && ctx.has(b)) shapes.push_back(ctx.shape(b));
   X2IR_ASSIGN_OR_RETURN(std::optional<Shape> shape, ShapeBy("conv", shapes, ctx.attrs()));
-  ctx.Set(0, out, std::move(shape));
-  return absl::OkStatus();
+  return ctx.Return(out, std::move(shape));
 }
 
 Dim OutChannels(const InferContext& ctx, size_t w) {
@@ -386,8 +382,7 @@ absl::Status InferConvInteger(InferContext& ctx) {
 absl::Status EvalConvInteger(EvalContext& ctx) {
   X2IR_RETURN_IF_ERROR(CheckIntegerTypes(ctx));
   X2IR_ASSIGN_OR_RETURN(const Tensor sums, EvalConvBy(ctx, 0, 1, 2, 3, kNone));
-  ctx.Set(0, AsInt32(sums));
-  return absl::OkStatus();
+  return ctx.Return(AsInt32(sums));
 }
 
 X2IR_OP(conv_integer)
@@ -425,8 +420,7 @@ absl::Status EvalQLinearConv(EvalContext& ctx) {
                                                       ChannelAxis(last, sums.rank())));
   X2IR_ASSIGN_OR_RETURN(
       Tensor y, Requantize(sums, sums.dims(), x_scale, w_scale, ctx.input(6), ctx.input(7)));
-  ctx.Set(0, std::move(y));
-  return absl::OkStatus();
+  return ctx.Return(std::move(y));
 }
 
 X2IR_OP(qlinear_conv)

@@ -80,14 +80,13 @@ absl::StatusOr<DType> FloatResult(const AttributeMap& attrs, DType own) {
 absl::Status InferOfShape(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType dtype, FloatResult(ctx.attrs(), DType::kFloat32));
   X2IR_ASSIGN_OR_RETURN(auto sizes, SizesOperand(ctx, 0));
-  ctx.Set(0, dtype, sizes ? std::optional<Shape>(Shape(*std::move(sizes))) : std::nullopt);
-  return absl::OkStatus();
+  return ctx.Return(dtype, sizes ? std::optional<Shape>(Shape(*std::move(sizes))) : std::nullopt);
 }
 
 absl::Status InferLike(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType dtype, FloatResult(ctx.attrs(), ctx.dtype(0)));
-  ctx.Set(0, dtype, ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
-  return absl::OkStatus();
+  return ctx.Return(dtype,
+                    ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
 }
 
 // Output 0 of these sizes, each element next().
@@ -101,8 +100,7 @@ absl::Status Fill(EvalContext& ctx, DType dtype, std::vector<int64_t> dims, F&& 
     using T = decltype(zero);
     NumbersOut<T> out(dtype, std::move(dims));
     for (int64_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(next());
-    ctx.Set(0, out.Finish());
-    return absl::OkStatus();
+    return ctx.Return(out.Finish());
   });
 }
 
@@ -180,8 +178,8 @@ absl::Status InferBernoulli(InferContext& ctx) {
     return Invalid("expected probabilities as floats, got ", Name(ctx.dtype(0)));
   }
   X2IR_ASSIGN_OR_RETURN(const DType dtype, ResultDType(ctx.attrs(), ctx.dtype(0)));
-  ctx.Set(0, dtype, ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
-  return absl::OkStatus();
+  return ctx.Return(dtype,
+                    ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
 }
 
 absl::Status EvalBernoulli(EvalContext& ctx) {
@@ -219,8 +217,7 @@ absl::Status InferMultinomial(InferContext& ctx) {
   if (samples < 0) return Invalid("sample_size ", samples, " is negative");
   const Shape* in = ctx.shape(0);
   if (in && in->rank() != 2) return Invalid("expected rank 2, got ", in->rank());
-  ctx.Set(0, dtype, Shape({in ? (*in)[0] : Dim(), Dim(samples)}));
-  return absl::OkStatus();
+  return ctx.Return(dtype, Shape({in ? (*in)[0] : Dim(), Dim(samples)}));
 }
 
 absl::Status EvalMultinomial(EvalContext& ctx) {
@@ -234,8 +231,7 @@ absl::Status EvalMultinomial(EvalContext& ctx) {
   const Numbers<double> logits(in);
   NumbersOut<int64_t> out(dtype, {rows, samples});
   if (out.size() == 0) {
-    ctx.Set(0, out.Finish());
-    return absl::OkStatus();
+    return ctx.Return(out.Finish());
   }
   if (classes == 0) return Invalid("there are no classes to draw from");
   Random random(SeedOf(ctx.node()));
@@ -255,8 +251,7 @@ absl::Status EvalMultinomial(EvalContext& ctx) {
       out[row * samples + s] = found - sums.begin();
     }
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 X2IR_OP(multinomial)

@@ -55,8 +55,7 @@ absl::Status InferReduce(InferContext& ctx, Reduce kind) {
   if (ctx.has(1)) axes = ctx.ConstInts(1);
   const bool empty = axes ? axes->empty() : length == 0;
   if (empty && noop) {
-    ctx.Set(0, ctx.type(0));
-    return absl::OkStatus();
+    return ctx.Return(ctx.type(0));
   }
   if (empty && !keepdims) {
     ctx.Set(0, ctx.dtype(0), Shape());
@@ -240,8 +239,7 @@ absl::Status EvalReduce(EvalContext& ctx, Reduce kind) {
         out[r] = ReduceInts(kind, x, n, in.dtype());
       }
     }
-    ctx.Set(0, FromNumbers<T>(in.dtype(), std::move(dims), out));
-    return absl::OkStatus();
+    return ctx.Return(FromNumbers<T>(in.dtype(), std::move(dims), out));
   });
 }
 

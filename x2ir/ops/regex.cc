@@ -24,9 +24,8 @@ absl::StatusOr<std::unique_ptr<RE2>> Compile(const AttributeMap& attrs) {
 absl::Status InferFullMatch(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectStrings(ctx, 0));
   X2IR_RETURN_IF_ERROR(Compile(ctx.attrs()).status());
-  ctx.Set(0, DType::kBool,
-          ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
-  return absl::OkStatus();
+  return ctx.Return(DType::kBool,
+                    ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
 }
 
 absl::Status EvalFullMatch(EvalContext& ctx) {
@@ -37,8 +36,7 @@ absl::Status EvalFullMatch(EvalContext& ctx) {
   for (size_t i = 0; i < matches.size(); ++i) {
     matches[i] = RE2::FullMatch(ctx.input(0).strings()[i], *pattern);
   }
-  ctx.Set(0, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(std::move(out));
 }
 
 X2IR_OP(regex_full_match)
@@ -85,8 +83,7 @@ absl::Status EvalReplace(EvalContext& ctx) {
     }
     X2IR_RETURN_IF_ERROR(budget.Take(text.size()));
   }
-  ctx.Set(0, Tensor::Strings(ctx.dims(0), std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Strings(ctx.dims(0), std::move(out)));
 }
 
 X2IR_OP(regex_replace)

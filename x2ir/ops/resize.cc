@@ -197,8 +197,7 @@ absl::Status InferResize(InferContext& ctx) {
       X2IR_ASSIGN_OR_RETURN(out[axes[i]], ScaledDim((*x)[axes[i]], (*scales)[i] * part));
     }
   }
-  ctx.Set(0, ctx.dtype(kX), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(kX), std::move(out));
 }
 
 // --- Evaluation -----------------------------------------------------------------------------
@@ -455,13 +454,11 @@ absl::Status EvalResize(EvalContext& ctx) {
   for (const ResizeAxis& a : axes) dims.push_back(a.out);
   X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kFloat64, dims));
   if (Product(dims) == 0) {
-    ctx.Set(0, CellsOut(x.dtype(), dims).Finish());
-    return absl::OkStatus();
+    return ctx.Return(CellsOut(x.dtype(), dims).Finish());
   }
   if (attrs.mode == Mode::kNearest) {
     X2IR_ASSIGN_OR_RETURN(Tensor out, ResizeNearest(x, attrs, axes, dims));
-    ctx.Set(0, std::move(out));
-    return absl::OkStatus();
+    return ctx.Return(std::move(out));
   }
   // Between axes the intermediate result may be larger than both ends.
   std::vector<int64_t> widest;

@@ -51,8 +51,7 @@ absl::Status InferRoiAlign(InferContext& ctx) {
     if (batch->rank() != 1) return Invalid("batch_indices: expected rank 1, got ", batch->rank());
     X2IR_ASSIGN_OR_RETURN(out[0], SameDim(out[0], (*batch)[0]));
   }
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 // One axis of a sample: the two pixels around it and their weights, both 0 where it is outside.
@@ -160,8 +159,7 @@ absl::Status EvalRois(EvalContext& ctx, const RoiOptions& o) {
       }
     }
   }
-  ctx.Set(0, FromNumbers<double>(x.dtype(), std::move(dims), out));
-  return absl::OkStatus();
+  return ctx.Return(FromNumbers<double>(x.dtype(), std::move(dims), out));
 }
 
 absl::Status EvalRoiAlign(EvalContext& ctx) {

@@ -80,9 +80,8 @@ absl::Status InferScatter(InferContext& ctx) {
   if (own != DType::kUndefined && other != DType::kUndefined && own != other) {
     return Invalid("updates: expected ", Name(own), ", got ", Name(other));
   }
-  ctx.Set(0, own != DType::kUndefined ? own : other,
-          ctx.shape(0) ? std::optional(*ctx.shape(0)) : std::nullopt);
-  return absl::OkStatus();
+  return ctx.Return(own != DType::kUndefined ? own : other,
+                    ctx.shape(0) ? std::optional(*ctx.shape(0)) : std::nullopt);
 }
 
 // --- scatter_elements -----------------------------------------------------------------------
@@ -127,8 +126,7 @@ absl::Status EvalScatterElements(EvalContext& ctx) {
     }
   }
   X2IR_ASSIGN_OR_RETURN(Tensor out, Scatter(data, targets, ctx.input(2), reduction));
-  ctx.Set(0, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(std::move(out));
 }
 
 // Updates that are combined with what is there are computed with.
@@ -206,8 +204,7 @@ absl::Status EvalScatterNd(EvalContext& ctx) {
     for (int64_t i = 0; i < inner; ++i) targets.push_back(at + i);
   }
   X2IR_ASSIGN_OR_RETURN(Tensor out, Scatter(data, targets, ctx.input(2), reduction));
-  ctx.Set(0, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(std::move(out));
 }
 
 X2IR_OP(scatter_nd)

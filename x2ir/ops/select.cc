@@ -18,8 +18,7 @@ namespace {
 
 absl::Status InferNonZero(InferContext& ctx) {
   const int64_t rank = ctx.rank(0);
-  ctx.Set(0, DType::kInt64, Shape{rank >= 0 ? Dim(rank) : Dim(), Dim()});
-  return absl::OkStatus();
+  return ctx.Return(DType::kInt64, Shape{rank >= 0 ? Dim(rank) : Dim(), Dim()});
 }
 
 template <typename T>
@@ -63,8 +62,7 @@ absl::Status EvalNonZero(EvalContext& ctx) {
     }
     ++column;
   }
-  ctx.Set(0, Tensor::Of<int64_t>({in.rank(), n}, found));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Of<int64_t>({in.rank(), n}, found));
 }
 
 X2IR_OP(non_zero)
@@ -88,8 +86,7 @@ absl::Status InferCompress(InferContext& ctx) {
         std::count_if(flags->begin(), flags->end(), [](int64_t f) { return f != 0; }));
   }
   if (!ctx.attrs().Has("axis")) {
-    ctx.Set(0, ctx.dtype(0), Shape{kept});
-    return absl::OkStatus();
+    return ctx.Return(ctx.dtype(0), Shape{kept});
   }
   const Shape* in = ctx.shape(0);
   ctx.Set(0, ctx.dtype(0));
@@ -97,8 +94,7 @@ absl::Status InferCompress(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(ctx.attrs().Int("axis"), in->rank()));
   Shape out = *in;
   out[axis] = kept;
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalCompress(EvalContext& ctx) {
@@ -134,8 +130,7 @@ absl::Status EvalCompress(EvalContext& ctx) {
       for (int64_t i : kept) to = std::copy_n(cells.data() + (o * view.size + i) * run, run, to);
     }
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 std::optional<Flip> FlipCompress(const Node& node, Slot slot, const Perm& p) {
@@ -197,8 +192,7 @@ absl::Status InferUnique(InferContext& ctx) {
   Shape out = *in;
   ctx.Set(2, DType::kInt64, Shape{out[axis]});
   out[axis] = Dim();
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalUnique(EvalContext& ctx) {

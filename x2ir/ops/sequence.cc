@@ -54,14 +54,10 @@ absl::StatusOr<std::vector<Tensor>> Tensors(const DatumSequence& sequence) {
 absl::Status InferEmpty(InferContext& ctx) {
   const std::optional<DType> dtype = ParseDType(ctx.attrs().String("dtype"));
   if (!dtype) return Invalid("there is no element type '", ctx.attrs().String("dtype"), "'");
-  ctx.Set(0, Type::Sequence(Type::Tensor(*dtype)));
-  return absl::OkStatus();
+  return ctx.Return(Type::Sequence(Type::Tensor(*dtype)));
 }
 
-absl::Status EvalEmpty(EvalContext& ctx) {
-  ctx.Set(0, DatumSequence());
-  return absl::OkStatus();
-}
+absl::Status EvalEmpty(EvalContext& ctx) { return ctx.Return(DatumSequence()); }
 
 X2IR_OP(sequence_empty)
     .Signature(" -> output")
@@ -78,8 +74,7 @@ absl::Status InferConstruct(InferContext& ctx) {
     if (i == 0) element = ctx.type(i);
     X2IR_ASSIGN_OR_RETURN(element, JoinTypes(element, ctx.type(i)));
   }
-  ctx.Set(0, Type::Sequence(std::move(element)));
-  return absl::OkStatus();
+  return ctx.Return(Type::Sequence(std::move(element)));
 }
 
 absl::Status EvalConstruct(EvalContext& ctx) {
@@ -92,8 +87,7 @@ absl::Status EvalConstruct(EvalContext& ctx) {
     }
     sequence.push_back(ctx.datum(i));
   }
-  ctx.Set(0, std::move(sequence));
-  return absl::OkStatus();
+  return ctx.Return(std::move(sequence));
 }
 
 X2IR_OP(sequence_construct)
@@ -108,8 +102,7 @@ X2IR_OP(sequence_construct)
 absl::Status InferAt(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(Type element, ElementType(ctx, 0));
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "position"));
-  ctx.Set(0, std::move(element));
-  return absl::OkStatus();
+  return ctx.Return(std::move(element));
 }
 
 // A position in [-size, size) or, `inclusive`, [-size, size], made non-negative.
@@ -125,8 +118,7 @@ absl::StatusOr<int64_t> Position(const EvalContext& ctx, size_t i, size_t size, 
 absl::Status EvalAt(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DatumSequence* sequence, Sequence(ctx, 0));
   X2IR_ASSIGN_OR_RETURN(const int64_t at, Position(ctx, 1, sequence->size(), false));
-  ctx.Set(0, (*sequence)[at]);
-  return absl::OkStatus();
+  return ctx.Return((*sequence)[at]);
 }
 
 X2IR_OP(sequence_at)
@@ -142,8 +134,7 @@ absl::Status InferInsert(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectTensor(ctx, 1));
   if (ctx.has(2)) X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 2, "position"));
   X2IR_ASSIGN_OR_RETURN(element, JoinTypes(element, ctx.type(1)));
-  ctx.Set(0, Type::Sequence(std::move(element)));
-  return absl::OkStatus();
+  return ctx.Return(Type::Sequence(std::move(element)));
 }
 
 absl::Status EvalInsert(EvalContext& ctx) {
@@ -160,8 +151,7 @@ absl::Status EvalInsert(EvalContext& ctx) {
   }
   DatumSequence result = *sequence;
   result.insert(result.begin() + at, ctx.datum(1));
-  ctx.Set(0, std::move(result));
-  return absl::OkStatus();
+  return ctx.Return(std::move(result));
 }
 
 X2IR_OP(sequence_insert)
@@ -175,8 +165,7 @@ X2IR_OP(sequence_insert)
 absl::Status InferErase(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ElementType(ctx, 0).status());
   if (ctx.has(1)) X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "position"));
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.type(0));
 }
 
 absl::Status EvalErase(EvalContext& ctx) {
@@ -188,8 +177,7 @@ absl::Status EvalErase(EvalContext& ctx) {
   }
   DatumSequence result = *sequence;
   result.erase(result.begin() + at);
-  ctx.Set(0, std::move(result));
-  return absl::OkStatus();
+  return ctx.Return(std::move(result));
 }
 
 X2IR_OP(sequence_erase)
@@ -202,14 +190,12 @@ X2IR_OP(sequence_erase)
 
 absl::Status InferLength(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ElementType(ctx, 0).status());
-  ctx.Set(0, DType::kInt64, Shape());
-  return absl::OkStatus();
+  return ctx.Return(DType::kInt64, Shape());
 }
 
 absl::Status EvalLength(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DatumSequence* sequence, Sequence(ctx, 0));
-  ctx.Set(0, Tensor::Scalar<int64_t>(static_cast<int64_t>(sequence->size())));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Scalar<int64_t>(static_cast<int64_t>(sequence->size())));
 }
 
 X2IR_OP(sequence_length)
@@ -233,8 +219,7 @@ absl::Status InferConcatFrom(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(ctx.attrs().Int("axis"), rank));
   if (new_axis == 1) dims.insert(dims.begin() + axis, Dim());
   dims[axis] = Dim();
-  ctx.Set(0, element.dtype(), Shape(std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(element.dtype(), Shape(std::move(dims)));
 }
 
 absl::Status EvalConcatFrom(EvalContext& ctx) {
@@ -243,8 +228,7 @@ absl::Status EvalConcatFrom(EvalContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(std::vector<Tensor> parts, Tensors(*sequence));
   if (ctx.attrs().Int("new_axis") != 0) {
     X2IR_ASSIGN_OR_RETURN(Tensor stacked, Stack(parts, ctx.attrs().Int("axis"), false, Type()));
-    ctx.Set(0, std::move(stacked));
-    return absl::OkStatus();
+    return ctx.Return(std::move(stacked));
   }
   // As concat does.
   Graph graph;
@@ -256,8 +240,7 @@ absl::Status EvalConcatFrom(EvalContext& ctx) {
   concat->SetAttr("axis", ctx.attrs().Int("axis"));
   graph.AddNodeOutput(concat, "y");
   X2IR_ASSIGN_OR_RETURN(std::vector<Datum> result, EvalNode(*concat, std::move(operands), nullptr));
-  ctx.Set(0, std::move(result[0]));
-  return absl::OkStatus();
+  return ctx.Return(std::move(result[0]));
 }
 
 X2IR_OP(concat_from_sequence)
@@ -275,8 +258,7 @@ absl::Status InferSplitTo(InferContext& ctx) {
   if (ctx.has(1)) X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 1, "split"));
   const Shape* in = ctx.shape(0);
   if (!in) {
-    ctx.Set(0, Type::Sequence(Type::Tensor(ctx.dtype(0))));
-    return absl::OkStatus();
+    return ctx.Return(Type::Sequence(Type::Tensor(ctx.dtype(0))));
   }
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(ctx.attrs().Int("axis"), in->rank()));
   std::vector<Dim> dims = in->dims();
@@ -294,8 +276,7 @@ absl::Status InferSplitTo(InferContext& ctx) {
   } else {
     dims[axis] = Dim();
   }
-  ctx.Set(0, Type::Sequence(Type::Tensor(ctx.dtype(0), Shape(std::move(dims)))));
-  return absl::OkStatus();
+  return ctx.Return(Type::Sequence(Type::Tensor(ctx.dtype(0), Shape(std::move(dims)))));
 }
 
 absl::Status EvalSplitTo(EvalContext& ctx) {
@@ -334,8 +315,7 @@ absl::Status EvalSplitTo(EvalContext& ctx) {
     sequence.emplace_back(squeeze ? tensor.Reshaped(std::move(dims)) : std::move(tensor));
     offset += part * strides[axis];
   }
-  ctx.Set(0, std::move(sequence));
-  return absl::OkStatus();
+  return ctx.Return(std::move(sequence));
 }
 
 X2IR_OP(split_to_sequence)

@@ -28,8 +28,7 @@ std::pair<int64_t, int64_t> ShapeRange(const AttributeMap& attrs, int64_t rank) 
 absl::Status InferShapeOp(InferContext& ctx) {
   const Shape* in = ctx.shape(0);
   if (!in) {
-    ctx.Set(0, DType::kInt64, Shape::UnknownDims(1));
-    return absl::OkStatus();
+    return ctx.Return(DType::kInt64, Shape::UnknownDims(1));
   }
   const auto [start, end] = ShapeRange(ctx.attrs(), in->rank());
   ctx.Set(0, DType::kInt64, Shape{Dim(end - start)});
@@ -40,8 +39,7 @@ absl::Status InferShapeOp(InferContext& ctx) {
 absl::Status EvalShapeOp(EvalContext& ctx) {
   const auto& dims = ctx.dims(0);
   const auto [start, end] = ShapeRange(ctx.attrs(), static_cast<int64_t>(dims.size()));
-  ctx.Set(0, Tensor::Vector(absl::MakeConstSpan(dims).subspan(start, end - start)));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Vector(absl::MakeConstSpan(dims).subspan(start, end - start)));
 }
 
 std::optional<Flip> FlipOperand(const Node& node, Slot slot, const Perm& p) {
@@ -119,8 +117,7 @@ X2IR_OP(size)
     .Signature("data -> size")
     .Infer(InferSize)
     .Eval([](EvalContext& ctx) {
-      ctx.Set(0, Tensor::Scalar<int64_t>(ctx.input(0).num_elements()));
-      return absl::OkStatus();
+      return ctx.Return(Tensor::Scalar<int64_t>(ctx.input(0).num_elements()));
     })
     .Axes({FlipOperand})
     .Numbers(NumberUse::kMoves, kFirstOfType, kNoneOfType)
@@ -208,8 +205,7 @@ absl::Status InferReshape(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(Shape out,
                         ReshapedShape(ctx.shape(0), *wanted, ctx.attrs().Int("allowzero") != 0));
   KeepElements(ctx, out);
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalReshape(EvalContext& ctx) {
@@ -242,8 +238,7 @@ absl::Status EvalReshape(EvalContext& ctx) {
   if (CheckedProduct(dims) != in.num_elements()) {
     return Invalid(DimsText(in.dims()), " cannot be reshaped to ", DimsText(dims));
   }
-  ctx.Set(0, in.Reshaped(std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(in.Reshaped(std::move(dims)));
 }
 
 X2IR_OP(reshape)
@@ -274,8 +269,7 @@ absl::Status InferFlatten(InferContext& ctx) {
     X2IR_ASSIGN_OR_RETURN(const int64_t axis, FlattenAxis(ctx.attrs(), in->rank()));
     out = Shape{in->NumElements(0, axis), in->NumElements(axis, in->rank())};
   }
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalFlatten(EvalContext& ctx) {
@@ -285,8 +279,7 @@ absl::Status EvalFlatten(EvalContext& ctx) {
   const auto rows = CheckedProduct(dims.subspan(0, axis));
   const auto columns = CheckedProduct(dims.subspan(axis));
   if (!rows || !columns) return Invalid(DimsText(dims), " cannot be flattened: sizes overflow");
-  ctx.Set(0, in.Reshaped({*rows, *columns}));
-  return absl::OkStatus();
+  return ctx.Return(in.Reshaped({*rows, *columns}));
 }
 
 X2IR_OP(flatten)
@@ -316,8 +309,7 @@ absl::Status InferSqueeze(InferContext& ctx) {
       X2IR_ASSIGN_OR_RETURN(const int64_t n, LengthOf(ctx, 1));
       if (!in || n < 0) return absl::OkStatus();
       if (n > in->rank()) return Invalid(n, " axes of a tensor of rank ", in->rank());
-      ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(in->rank() - n));
-      return absl::OkStatus();
+      return ctx.Return(ctx.dtype(0), Shape::UnknownDims(in->rank() - n));
     }
     if (!in) return absl::OkStatus();
     X2IR_ASSIGN_OR_RETURN(*axes, NormalizeAxes(*std::move(axes), in->rank()));
@@ -333,8 +325,7 @@ absl::Status InferSqueeze(InferContext& ctx) {
     if (!drop[i]) out.Append((*in)[i]);
   }
   KeepElements(ctx, out);
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalSqueeze(EvalContext& ctx) {
@@ -354,8 +345,7 @@ absl::Status EvalSqueeze(EvalContext& ctx) {
   for (int64_t i = 0; i < in.rank(); ++i) {
     if (!drop[i]) dims.push_back(in.dim(i));
   }
-  ctx.Set(0, in.Reshaped(std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(in.Reshaped(std::move(dims)));
 }
 
 std::optional<std::vector<bool>> SqueezedAxes(const Node& node) {
@@ -404,8 +394,7 @@ absl::Status InferUnsqueeze(InferContext& ctx) {
   if (!axes) {
     X2IR_ASSIGN_OR_RETURN(const int64_t n, LengthOf(ctx, 1));
     if (n < 0 || n > int64_t{InferContext::kMaxElements}) return absl::OkStatus();
-    ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(in->rank() + n));
-    return absl::OkStatus();
+    return ctx.Return(ctx.dtype(0), Shape::UnknownDims(in->rank() + n));
   }
   const int64_t rank = in->rank() + static_cast<int64_t>(axes->size());
   X2IR_ASSIGN_OR_RETURN(*axes, NormalizeAxes(*std::move(axes), rank));
@@ -416,8 +405,7 @@ absl::Status InferUnsqueeze(InferContext& ctx) {
     if (out[i] == Dim(0)) out[i] = (*in)[from++];
   }
   KeepElements(ctx, out);
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalUnsqueeze(EvalContext& ctx) {
@@ -431,8 +419,7 @@ absl::Status EvalUnsqueeze(EvalContext& ctx) {
   for (int64_t& d : dims) {
     if (d < 0) d = in.dim(from++);
   }
-  ctx.Set(0, in.Reshaped(std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(in.Reshaped(std::move(dims)));
 }
 
 // squeeze with operand and result exchanged.

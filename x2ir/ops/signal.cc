@@ -134,8 +134,7 @@ absl::Status InferDft(InferContext& ctx) {
     out[axis] = kind.onesided && !kind.inverse ? FloorDiv(n, Dim(2)) + Dim(1) : n;
   }
   out[x->rank() - 1] = Dim(kind.onesided && kind.inverse ? 1 : 2);
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalDft(EvalContext& ctx) {
@@ -184,8 +183,7 @@ absl::Status EvalDft(EvalContext& ctx) {
       }
     }
   }
-  ctx.Set(0, FromNumbers<double>(x.dtype(), std::move(dims), out));
-  return absl::OkStatus();
+  return ctx.Return(FromNumbers<double>(x.dtype(), std::move(dims), out));
 }
 
 X2IR_OP(dft)
@@ -234,8 +232,7 @@ absl::Status InferStft(InferContext& ctx) {
   }
   out[2] = kind.onesided ? FloorDiv(frame, Dim(2)) + Dim(1) : frame;
   out[3] = Dim(2);
-  ctx.Set(0, dtype, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(dtype, std::move(out));
 }
 
 absl::Status EvalStft(EvalContext& ctx) {
@@ -287,8 +284,7 @@ absl::Status EvalStft(EvalContext& ctx) {
       }
     }
   }
-  ctx.Set(0, FromNumbers<double>(x.dtype(), std::move(dims), out));
-  return absl::OkStatus();
+  return ctx.Return(FromNumbers<double>(x.dtype(), std::move(dims), out));
 }
 
 X2IR_OP(stft)
@@ -317,8 +313,7 @@ absl::StatusOr<DType> OutputType(const AttributeMap& attrs) {
 absl::Status SetNumbers(EvalContext& ctx, DType dtype, std::vector<int64_t> dims,
                         const std::vector<double>& values) {
   X2IR_ASSIGN_OR_RETURN(Tensor out, CastTensor(Tensor::Of<double>(std::move(dims), values), dtype));
-  ctx.Set(0, std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(std::move(out));
 }
 
 absl::Status InferWindow(InferContext& ctx) {
@@ -326,8 +321,7 @@ absl::Status InferWindow(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectInteger(ctx, 0, "size"));
   const Dim size = ElementOf(ctx, 0);
   if (size.is_static() && size.value() < 0) return Invalid("size ", size.value(), " is negative");
-  ctx.Set(0, dtype, Shape{size});
-  return absl::OkStatus();
+  return ctx.Return(dtype, Shape{size});
 }
 
 // a0 - a1 cos(t) + a2 cos(2t) over one turn. Periodic: the turn ends where the next would start.
@@ -383,8 +377,7 @@ absl::Status InferMel(InferContext& ctx) {
       return Invalid(kNames[i], " ", sizes[i].value(), " is negative");
     }
   }
-  ctx.Set(0, dtype, Shape{FloorDiv(sizes[1], Dim(2)) + Dim(1), sizes[0]});
-  return absl::OkStatus();
+  return ctx.Return(dtype, Shape{FloorDiv(sizes[1], Dim(2)) + Dim(1), sizes[0]});
 }
 
 absl::StatusOr<double> NumberOperand(const EvalContext& ctx, size_t i, std::string_view name) {

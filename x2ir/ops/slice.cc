@@ -131,8 +131,7 @@ absl::Status InferSlice(InferContext& ctx) {
     steps.emplace(n, 1);
   }
   if (!axes) {
-    ctx.Set(0, ctx.dtype(0), Shape::UnknownDims(in->rank()));
-    return absl::OkStatus();
+    return ctx.Return(ctx.dtype(0), Shape::UnknownDims(in->rank()));
   }
   X2IR_ASSIGN_OR_RETURN(*axes, NormalizeAxes(*std::move(axes), in->rank()));
   Shape out = *in;
@@ -158,8 +157,7 @@ absl::Status InferSlice(InferContext& ctx) {
   } else if (elements && axes->empty()) {
     KeepElements(ctx, out);
   }
-  ctx.Set(0, ctx.dtype(0), std::move(out));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), std::move(out));
 }
 
 absl::Status EvalSlice(EvalContext& ctx) {
@@ -191,8 +189,7 @@ absl::Status EvalSlice(EvalContext& ctx) {
     // A single element needs no stride, however large the step.
     strides[axis] = range.count > 1 ? strides[axis] * range.step : 0;
   }
-  ctx.Set(0, StridedCopy(in, std::move(dims), strides, offset));
-  return absl::OkStatus();
+  return ctx.Return(StridedCopy(in, std::move(dims), strides, offset));
 }
 
 std::optional<std::vector<int64_t>> SlicedAxes(const Node& node) {

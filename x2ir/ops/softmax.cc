@@ -15,8 +15,7 @@ absl::Status InferAlongAxis(InferContext& ctx) {
   if (ctx.rank(0) >= 0) {
     X2IR_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs().Int("axis"), ctx.rank(0)).status());
   }
-  ctx.Set(0, ctx.type(0));
-  return absl::OkStatus();
+  return ctx.Return(ctx.type(0));
 }
 
 // Calls f(in, out, n, step) for each line along the axis: elements are step apart.
@@ -38,8 +37,7 @@ EvalFn AlongAxis(F f) {
           for (int64_t i = block; i < block + step; ++i) f(in.data() + i, out.data() + i, n, step);
         }
       }
-      ctx.Set(0, out.Finish());
-      return absl::OkStatus();
+      return ctx.Return(out.Finish());
     });
   };
 }

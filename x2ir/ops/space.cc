@@ -52,8 +52,7 @@ absl::Status InferSpace(InferContext& ctx, bool to_depth) {
     X2IR_ASSIGN_OR_RETURN(channels, Divide(channels, b * b, "channels"));
     for (Dim& d : spatial) d = d * Dim(b);
   }
-  ctx.Set(0, ctx.dtype(0), LayoutShape(last, (*x)[0], channels, std::move(spatial)));
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), LayoutShape(last, (*x)[0], channels, std::move(spatial)));
 }
 
 absl::Status InferDepthToSpace(InferContext& ctx) { return InferSpace(ctx, false); }
@@ -79,8 +78,7 @@ absl::Status EvalSpace(EvalContext& ctx, bool to_depth) {
               : TransposeTensor(x.Reshaped({n, b, b, left, h, w}), {0, 3, 4, 1, 5, 2});
     out = out.Reshaped({n, left, h * b, w * b});
   }
-  ctx.Set(0, last ? ToChannelsLast(out) : out);
-  return absl::OkStatus();
+  return ctx.Return(last ? ToChannelsLast(out) : out);
 }
 
 absl::Status EvalDepthToSpace(EvalContext& ctx) { return EvalSpace(ctx, false); }

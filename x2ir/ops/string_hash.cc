@@ -189,8 +189,7 @@ absl::Status EvalHash(EvalContext& ctx) {
     const uint64_t number = hash.sip ? SipHash(text, hash.key[0], hash.key[1]) : farm::Hash(text);
     numbers.push_back(static_cast<int64_t>(number % hash.buckets));
   }
-  ctx.Set(0, Tensor::Of<int64_t>(ctx.dims(0), numbers));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Of<int64_t>(ctx.dims(0), numbers));
 }
 
 X2IR_OP(string_hash)

@@ -44,8 +44,7 @@ absl::Status EvalStringConcat(EvalContext& ctx) {
     X2IR_RETURN_IF_ERROR(budget.Take(a.strings()[i].size() + b.strings()[i].size()));
     out[i] = a.strings()[i] + b.strings()[i];
   }
-  ctx.Set(0, Tensor::Strings(dims, std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Strings(dims, std::move(out)));
 }
 
 X2IR_OP(string_concat)
@@ -65,8 +64,7 @@ absl::Status InferStringSplit(InferContext& ctx) {
   Shape parts = *ctx.shape(0);
   ctx.Set(1, DType::kInt64, parts);
   parts.Append(Dim());
-  ctx.Set(0, DType::kString, std::move(parts));
-  return absl::OkStatus();
+  return ctx.Return(DType::kString, std::move(parts));
 }
 
 // Bytes of the white space character (of Unicode, and the ASCII separators) that text starts
@@ -167,8 +165,7 @@ absl::Status InferStringNormalizer(InferContext& ctx) {
   const Strings* stopwords = Find<Strings>(ctx.attrs(), "stopwords");
   Dim kept =
       (!stopwords || stopwords->empty()) && count.is_static() && count.value() > 0 ? count : Dim();
-  ctx.Set(0, DType::kString, x->rank() == 1 ? Shape{kept} : Shape{1, kept});
-  return absl::OkStatus();
+  return ctx.Return(DType::kString, x->rank() == 1 ? Shape{kept} : Shape{1, kept});
 }
 
 bool IsAscii(std::string_view text) {
@@ -209,9 +206,8 @@ absl::Status EvalStringNormalizer(EvalContext& ctx) {
   }
   if (out.empty()) out.emplace_back();
   const int64_t n = static_cast<int64_t>(out.size());
-  ctx.Set(0, Tensor::Strings(x.rank() == 1 ? std::vector<int64_t>{n} : std::vector<int64_t>{1, n},
-                             std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Strings(
+      x.rank() == 1 ? std::vector<int64_t>{n} : std::vector<int64_t>{1, n}, std::move(out)));
 }
 
 X2IR_OP(string_normalizer)
@@ -329,8 +325,7 @@ absl::Status TfIdf(EvalContext& ctx, absl::Span<const T> x, const std::vector<T>
     const float w = weighed ? (*weights)[column] : 1.0f;
     out[i] = mode == "TFIDF" ? out[i] * w : (out[i] > 0 ? w : 0);
   }
-  ctx.Set(0, out.Finish());
-  return absl::OkStatus();
+  return ctx.Return(out.Finish());
 }
 
 absl::Status EvalTfIdf(EvalContext& ctx) {

@@ -90,8 +90,7 @@ absl::Status EvalMap(EvalContext& ctx) {
     X2IR_ASSIGN_OR_RETURN(std::string mapped, function->fn(text));
     out.push_back(std::move(mapped));
   }
-  ctx.Set(0, Tensor::Strings(ctx.dims(0), std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Strings(ctx.dims(0), std::move(out)));
 }
 
 X2IR_OP(string_map)
@@ -128,8 +127,7 @@ absl::Status EvalStringLength(EvalContext& ctx) {
         characters ? std::count_if(text.begin(), text.end(), ContinuesCharacter) : 0;
     lengths.push_back(static_cast<int64_t>(text.size()) - others);
   }
-  ctx.Set(0, Tensor::Of<int64_t>(ctx.dims(0), lengths));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Of<int64_t>(ctx.dims(0), lengths));
 }
 
 X2IR_OP(string_length)
@@ -186,8 +184,7 @@ absl::Status EvalSubstring(EvalContext& ctx) {
     const size_t to = characters ? borders[end] : static_cast<size_t>(end);
     out[i] = text.substr(from, to - from);
   }
-  ctx.Set(0, Tensor::Strings(std::move(dims), std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Strings(std::move(dims), std::move(out)));
 }
 
 X2IR_OP(substring)
@@ -210,8 +207,7 @@ absl::Status InferJoin(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(ctx.attrs().Int("axis"), ctx.rank(0)));
   std::vector<Dim> dims(ctx.shape(0)->dims().begin(), ctx.shape(0)->dims().end());
   dims.erase(dims.begin() + axis);
-  ctx.Set(0, DType::kString, Shape(std::move(dims)));
-  return absl::OkStatus();
+  return ctx.Return(DType::kString, Shape(std::move(dims)));
 }
 
 absl::Status EvalJoin(EvalContext& ctx) {
@@ -236,8 +232,7 @@ absl::Status EvalJoin(EvalContext& ctx) {
       }
     }
   }
-  ctx.Set(0, Tensor::Strings(std::move(dims), std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Strings(std::move(dims), std::move(out)));
 }
 
 X2IR_OP(string_join)
@@ -321,8 +316,7 @@ absl::Status EvalFormat(EvalContext& ctx) {
     }
     return absl::OkStatus();
   }));
-  ctx.Set(0, Tensor::Strings(ctx.dims(0), std::move(out)));
-  return absl::OkStatus();
+  return ctx.Return(Tensor::Strings(ctx.dims(0), std::move(out)));
 }
 
 X2IR_OP(format_number)

@@ -158,8 +158,7 @@ absl::Status InferEnsemble(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const Dim targets, TreeTargets(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const Forest forest, ForestByPosition(ctx.attrs()));
   X2IR_RETURN_IF_ERROR(InferForest(forest, x, targets));
-  ctx.Set(0, ctx.dtype(0), Shape{x.rows, targets});
-  return absl::OkStatus();
+  return ctx.Return(ctx.dtype(0), Shape{x.rows, targets});
 }
 
 absl::Status EvalEnsemble(EvalContext& ctx) {
@@ -201,8 +200,7 @@ absl::Status InferRegressor(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(CheckBase(base, targets));
   X2IR_ASSIGN_OR_RETURN(const Forest forest, ForestById(ctx.attrs(), "target"));
   X2IR_RETURN_IF_ERROR(InferForest(forest, x, targets));
-  ctx.Set(0, DType::kFloat32, Shape{x.rows, targets});
-  return absl::OkStatus();
+  return ctx.Return(DType::kFloat32, Shape{x.rows, targets});
 }
 
 absl::Status EvalRegressor(EvalContext& ctx) {

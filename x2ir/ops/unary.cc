@@ -88,8 +88,7 @@ absl::Status Test(EvalContext& ctx, const F& f) {
     Tensor out = Tensor::Zeros(DType::kBool, ctx.dims(0));
     auto bits = out.mutable_span<bool>();
     for (int64_t i = 0; i < in.size(); ++i) bits[i] = f(in[i]);
-    ctx.Set(0, std::move(out));
-    return absl::OkStatus();
+    return ctx.Return(std::move(out));
   });
 }
 
@@ -121,10 +120,7 @@ absl::Status EvalBitwiseNot(EvalContext& ctx) {
   });
 }
 
-absl::Status EvalIdentity(EvalContext& ctx) {
-  ctx.Set(0, ctx.datum(0));
-  return absl::OkStatus();
-}
+absl::Status EvalIdentity(EvalContext& ctx) { return ctx.Return(ctx.datum(0)); }
 
 }  // namespace
 
