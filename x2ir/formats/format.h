@@ -43,6 +43,10 @@ struct Candidate {
   bool is_folder = false;
   absl::Span<const std::byte> head{};  // the file's first bytes, 4096 at most; none of a folder
   uint64_t size = 0;                   // of the file
+
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(head.data()), head.size()};
+  }
 };
 
 // kPossible: for formats without a magic number; a certain match takes precedence.
@@ -89,6 +93,14 @@ struct Format {
   // Whether users look for the source's modules in the file: then passes keep them.
   bool keeps_modules = false;
 };
+
+// Format::read of a reader whose one option is "params" (io/side_file.h).
+template <typename Options>
+auto ReadWithParams(absl::StatusOr<Model> (*read)(const Source&, const Options&)) {
+  return [read](const Source& source, const ReadRequest& request) {
+    return read(source, {.params = request.options.Text("params")});
+  };
+}
 
 bool RegisterFormat(Format format, SourcePlace place = SourcePlace::Here());
 

@@ -32,6 +32,8 @@ absl::Status InferMatrices(const InferContext& ctx, size_t i, bool square) {
   return absl::OkStatus();
 }
 
+void MatrixOp(OpDef& op) { op.Opaque().NeedsFloat32(float32_for::kSolves).Zeros(ZeroUse::kTells); }
+
 absl::Status CheckMatrices(const Tensor& in, bool square) {
   if (in.rank() < 2 || (square && in.dims().back() != in.dim(in.rank() - 2))) {
     return Invalid("expected ", square ? "square " : "", "matrices, got ", DimsText(in.dims()));
@@ -138,12 +140,10 @@ absl::Status EvalLu(EvalContext& ctx) {
 X2IR_OP(lu)
     .Signature("x -> lu, order")
     .Functions(InferLu, EvalLu)
-    .Opaque()
+    .With(MatrixOp)
     .Doc(
         "Elimination with the greatest pivot of each column: l (below the diagonal, of which it "
-        "has ones) times u (the rest) are the rows of x in that order.")
-    .NeedsFloat32(float32_for::kSolves)
-    .Zeros(ZeroUse::kTells);
+        "has ones) times u (the rest) are the rows of x in that order.");
 
 // --- Equations ------------------------------------------------------------------------------
 
@@ -207,21 +207,17 @@ absl::Status EvalTriangularSolve(EvalContext& ctx) { return EvalEquations(ctx, t
 X2IR_OP(solve)
     .Signature("a, b -> y")
     .Functions(InferSolve, EvalSolve)
-    .Opaque()
-    .Doc("The matrices y for which a y = b. The batches of a and b are the same.")
-    .NeedsFloat32(float32_for::kSolves)
-    .Zeros(ZeroUse::kTells);
+    .With(MatrixOp)
+    .Doc("The matrices y for which a y = b. The batches of a and b are the same.");
 
 X2IR_OP(triangular_solve)
     .Signature("a, b -> y")
     .Attrs("upper = 0, unit = 0")
     .Functions(InferSolve, EvalTriangularSolve)
-    .Opaque()
+    .With(MatrixOp)
     .Doc(
         "The matrices y for which a y = b, where of a only the lower (or upper) triangle is looked "
-        "at, its diagonal taken for ones if unit.")
-    .NeedsFloat32(float32_for::kSolves)
-    .Zeros(ZeroUse::kTells);
+        "at, its diagonal taken for ones if unit.");
 
 // --- cholesky -------------------------------------------------------------------------------
 
@@ -257,12 +253,10 @@ absl::Status EvalCholesky(EvalContext& ctx) {
 X2IR_OP(cholesky)
     .Signature("x -> y")
     .Functions(InferSquare, EvalCholesky)
-    .Opaque()
+    .With(MatrixOp)
     .Doc(
         "The lower triangular y with y times its transpose x, of which the lower triangle is "
-        "looked at; NaN where there is none.")
-    .NeedsFloat32(float32_for::kSolves)
-    .Zeros(ZeroUse::kTells);
+        "looked at; NaN where there is none.");
 
 // --- qr -------------------------------------------------------------------------------------
 
@@ -311,12 +305,10 @@ X2IR_OP(qr)
     .Signature("x -> q, r")
     .Attrs("full = 0")
     .Functions(InferQr, EvalQr)
-    .Opaque()
+    .With(MatrixOp)
     .Doc(
         "q (columns of length 1 at right angles, as many as x has if not full) times r (upper "
-        "triangular) is x, by Householder's reflections.")
-    .NeedsFloat32(float32_for::kSolves)
-    .Zeros(ZeroUse::kTells);
+        "triangular) is x, by Householder's reflections.");
 
 // --- svd, eigh ------------------------------------------------------------------------------
 
@@ -378,12 +370,10 @@ X2IR_OP(svd)
     .Signature("x -> s, u?, v?")
     .Attrs("full = 0")
     .Functions(InferSvd, EvalSvd)
-    .Opaque()
+    .With(MatrixOp)
     .Doc(
         "Singular values of x, the greatest first, and the vectors: u times diag(s) times the "
-        "transpose of v is x. Which sign a pair of vectors has is not said.")
-    .NeedsFloat32(float32_for::kSolves)
-    .Zeros(ZeroUse::kTells);
+        "transpose of v is x. Which sign a pair of vectors has is not said.");
 
 absl::Status InferEigh(InferContext& ctx) {
   ctx.Set(0, ctx.dtype(0));
@@ -423,12 +413,10 @@ absl::Status EvalEigh(EvalContext& ctx) {
 X2IR_OP(eigh)
     .Signature("x -> values, vectors?")
     .Functions(InferEigh, EvalEigh)
-    .Opaque()
+    .With(MatrixOp)
     .Doc(
         "Eigenvalues of symmetric matrices, the least first, and the vectors as columns, whose "
-        "sign is not said; the lower triangle is looked at.")
-    .NeedsFloat32(float32_for::kSolves)
-    .Zeros(ZeroUse::kTells);
+        "sign is not said; the lower triangle is looked at.");
 
 }  // namespace
 }  // namespace x2ir

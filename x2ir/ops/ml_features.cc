@@ -87,11 +87,10 @@ X2IR_OP(ml_normalizer)
     .Signature("x -> y")
     .Attrs("norm = 'MAX'")
     .Functions(InferNormalizer, EvalNormalizer)
-    .Opaque()
+    .With(ClassicOp)
     .Doc(
         "x over the largest of its features (MAX), the sum of their magnitudes (L1) or their "
         "Euclidean length (L2), as float32.")
-    .NeedsFloat32(float32_for::kClassic)
     .Zeros(ZeroUse::kTells);
 
 // --- ml_scaler ------------------------------------------------------------------------------
@@ -132,9 +131,8 @@ X2IR_OP(ml_scaler)
     .Signature("x -> y")
     .Attrs("offset: floats?, scale: floats?")
     .Functions(InferScaler, EvalScaler)
-    .Opaque()
-    .Doc("(x - offset) * scale, each given once or for each feature, as float32.")
-    .NeedsFloat32(float32_for::kClassic);
+    .With(ClassicOp)
+    .Doc("(x - offset) * scale, each given once or for each feature, as float32.");
 
 // --- binarizer ------------------------------------------------------------------------------
 
@@ -161,9 +159,8 @@ X2IR_OP(binarizer)
     .Signature("x -> y")
     .Attrs("threshold = 0.0")
     .Functions(InferBinarizer, EvalBinarizer)
-    .Opaque()
-    .Doc("1 where x > threshold, else 0, in x's type.")
-    .NeedsFloat32(float32_for::kClassic);
+    .With(ClassicOp)
+    .Doc("1 where x > threshold, else 0, in x's type.");
 
 // --- imputer --------------------------------------------------------------------------------
 
@@ -229,11 +226,10 @@ X2IR_OP(imputer)
         "imputed_value_floats: floats?, imputed_value_int64s: ints?, replaced_value_float = 0.0, "
         "replaced_value_int64 = 0")
     .Functions(InferImputer, EvalImputer)
-    .Opaque()
+    .With(ClassicOp)
     .Doc(
         "x with the replaced value (NaN too) changed into the imputed one, which is given once or "
-        "for each feature, as floats or as integers, like x.")
-    .NeedsFloat32(float32_for::kClassic);
+        "for each feature, as floats or as integers, like x.");
 
 // --- one_hot_encoder ------------------------------------------------------------------------
 
@@ -303,11 +299,10 @@ X2IR_OP(one_hot_encoder)
     .Signature("x -> y")
     .Attrs("cats_int64s: ints?, cats_strings: strings?, zeros = 1")
     .Functions(InferOneHotEncoder, EvalOneHotEncoder)
-    .Opaque()
+    .With(ClassicOp)
     .Doc(
         "For each element a vector that is 1 at its category and 0 elsewhere. An element of no "
-        "category gives zeros, or an error if zeros = 0. Floats are truncated first.")
-    .NeedsFloat32(float32_for::kClassic);
+        "category gives zeros, or an error if zeros = 0. Floats are truncated first.");
 
 // --- array_feature_extractor ----------------------------------------------------------------
 
@@ -356,9 +351,8 @@ absl::Status EvalExtractor(EvalContext& ctx) {
 X2IR_OP(array_feature_extractor)
     .Signature("x, y -> z")
     .Functions(InferExtractor, EvalExtractor)
-    .Opaque()
-    .Doc("The elements of x's last axis at the indices y. A vector x is one row.")
-    .NeedsFloat32(float32_for::kClassic);
+    .With(ClassicOp)
+    .Doc("The elements of x's last axis at the indices y. A vector x is one row.");
 
 // --- feature_vectorizer ---------------------------------------------------------------------
 
@@ -421,11 +415,10 @@ X2IR_OP(feature_vectorizer)
     .Signature("x+ -> y")
     .Attrs("inputdimensions: ints?")
     .Functions(InferVectorizer, EvalVectorizer)
-    .Opaque()
+    .With(ClassicOp)
     .Doc(
         "The features of all operands side by side, as float32. Of operand i there are "
-        "inputdimensions[i]: more are dropped, missing ones are 0.")
-    .NeedsFloat32(float32_for::kClassic);
+        "inputdimensions[i]: more are dropped, missing ones are 0.");
 
 }  // namespace
 }  // namespace x2ir

@@ -115,11 +115,10 @@ X2IR_OP(label_encoder)
     .Signature("x -> y")
     .Attrs("keys: tensor, values: tensor, default: tensor")
     .Functions(InferLabelEncoder, EvalLabelEncoder)
-    .Opaque()
+    .With(ClassicOp)
     .Doc(
         "Each element replaced by the value of the (first) equal key, or by the default. NaN "
-        "equals NaN.")
-    .NeedsFloat32(float32_for::kClassic);
+        "equals NaN.");
 
 // --- category_mapper ------------------------------------------------------------------------
 

@@ -76,9 +76,8 @@ X2IR_OP(linear_regressor)
     .Signature("x -> y")
     .Attrs("coefficients: floats?, intercepts: floats?, post_transform = 'NONE', targets = 1")
     .Functions(InferLinearRegressor, EvalLinearRegressor)
-    .Opaque()
-    .Doc("For each target its coefficients times the features plus its intercept, transformed.")
-    .NeedsFloat32(float32_for::kClassic);
+    .With(ClassicOp)
+    .Doc("For each target its coefficients times the features plus its intercept, transformed.");
 
 // --- linear_classifier ----------------------------------------------------------------------
 
@@ -152,11 +151,10 @@ X2IR_OP(linear_classifier)
         "classlabels_ints: ints?, classlabels_strings: strings?, coefficients: floats, intercepts: "
         "floats?, multi_class = 0, post_transform = 'NONE'")
     .Functions(InferLinearClassifier, EvalLinearClassifier)
-    .Opaque()
+    .With(ClassicOp)
     .Doc(
         "The label of the class with the highest linear score, and the transformed scores. A "
-        "single score above 0 means the second of two labels.")
-    .NeedsFloat32(float32_for::kClassic);
+        "single score above 0 means the second of two labels.");
 
 }  // namespace
 }  // namespace x2ir

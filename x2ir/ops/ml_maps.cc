@@ -70,9 +70,8 @@ X2IR_OP(zip_map)
     .Signature("x -> z")
     .Attrs("classlabels_int64s: ints?, classlabels_strings: strings?")
     .Functions(InferZipMap, EvalZipMap)
-    .Opaque()
-    .Doc("For each row a map from the class labels to its features.")
-    .NeedsFloat32(float32_for::kClassic);
+    .With(ClassicOp)
+    .Doc("For each row a map from the class labels to its features.");
 
 // --- Reading maps ---------------------------------------------------------------------------
 
@@ -171,9 +170,8 @@ X2IR_OP(dict_vectorizer)
     .Signature("x -> y")
     .Attrs("int64_vocabulary: ints?, string_vocabulary: strings?")
     .Functions(InferDictVectorizer, EvalDictVectorizer)
-    .Opaque()
-    .Doc("The map's values at the keys of the vocabulary as one row; 0 where there is none.")
-    .NeedsFloat32(float32_for::kClassic);
+    .With(ClassicOp)
+    .Doc("The map's values at the keys of the vocabulary as one row; 0 where there is none.");
 
 // --- cast_map -------------------------------------------------------------------------------
 
@@ -238,11 +236,10 @@ X2IR_OP(cast_map)
     .Signature("x -> y")
     .Attrs("cast_to = 'TO_FLOAT', map_form = 'DENSE', max_map = 1")
     .Functions(InferCastMap, EvalCastMap)
-    .Opaque()
+    .With(ClassicOp)
     .Doc(
         "The map's values as one row of another type: all of them in the order of the keys "
-        "(DENSE), or each at the place that its key says, of max_map places (SPARSE).")
-    .NeedsFloat32(float32_for::kClassic);
+        "(DENSE), or each at the place that its key says, of max_map places (SPARSE).");
 
 }  // namespace
 }  // namespace x2ir

@@ -132,13 +132,12 @@ X2IR_OP(svm_regressor)
         "coefficients: floats?, kernel_params: floats?, kernel_type = 'LINEAR', n_supports = 0, "
         "one_class = 0, post_transform = 'NONE', rho: floats?, support_vectors: floats?")
     .Functions(InferSvmRegressor, EvalSvmRegressor)
-    .Opaque()
+    .With(ClassicOp)
     .Heavy()
     .Doc(
         "rho plus the coefficients times the kernel of the features and each support vector, or "
         "times the features where there are none; its sign if one_class. No runtime applies a "
-        "transform to the one score, and neither does this.")
-    .NeedsFloat32(float32_for::kClassic);
+        "transform to the one score, and neither does this.");
 
 // --- svm_classifier -------------------------------------------------------------------------
 
@@ -355,13 +354,12 @@ X2IR_OP(svm_classifier)
         "kernel_params: floats?, kernel_type = 'LINEAR', post_transform = 'NONE', prob_a: floats?, "
         "prob_b: floats?, rho: floats?, support_vectors: floats?, vectors_per_class: ints?")
     .Functions(InferSvmClassifier, EvalSvmClassifier)
-    .Opaque()
+    .With(ClassicOp)
     .Heavy()
     .Doc(
         "The label of the class that most pairwise classifiers vote for, and the transformed "
         "scores: one a pair, or one a class if there are prob_a and prob_b. Without support "
-        "vectors a linear classifier.")
-    .NeedsFloat32(float32_for::kClassic);
+        "vectors a linear classifier.");
 
 }  // namespace
 }  // namespace x2ir

@@ -103,6 +103,8 @@ Tensor ClassLabels::Take(absl::Span<const int64_t> classes) const {
   return Tensor::Of<int64_t>(dims, taken);
 }
 
+void ClassicOp(OpDef& op) { op.Opaque().NeedsFloat32(float32_for::kClassic); }
+
 absl::StatusOr<PostTransform> PostTransformOf(const AttributeMap& attrs) {
   return ChoiceAttr<PostTransform>(attrs, "post_transform",
                                    {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"});

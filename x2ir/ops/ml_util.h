@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/op.h"
 
 namespace X2IR_API x2ir {
 
@@ -25,6 +26,9 @@ const std::vector<T>& ListAttr(const AttributeMap& attrs, Symbol name) {
   const auto* list = attr ? attr->get<std::vector<T>>() : nullptr;
   return list ? *list : *none;
 }
+
+// A part of their definitions: no rewrite changes them, and they need float32.
+void ClassicOp(OpDef& op);
 
 // --- Rows of features -----------------------------------------------------------------------
 

@@ -176,12 +176,11 @@ X2IR_OP(tree_ensemble)
         "ints?, nodes_modes: strings, nodes_splits: tensor, nodes_trueleafs: ints, "
         "nodes_truenodeids: ints, post_transform = 'NONE', tree_roots: ints")
     .Functions(InferEnsemble, EvalEnsemble)
-    .Opaque()
+    .With(ClassicOp)
     .Heavy()
     .Doc(
         "Decision trees: inner nodes and leaves in two lists, by position. A node's children are "
-        "leaves where its leafs flags say so; sets of BRANCH_MEMBER nodes end with a NaN each.")
-    .NeedsFloat32(float32_for::kClassic);
+        "leaves where its leafs flags say so; sets of BRANCH_MEMBER nodes end with a NaN each.");
 
 // --- tree_ensemble_regressor ----------------------------------------------------------------
 
@@ -226,12 +225,11 @@ X2IR_OP(tree_ensemble_regressor)
     .Attrs(
         "target_ids: ints?, target_nodeids: ints?, target_treeids: ints?, target_weights: tensor?")
     .Functions(InferRegressor, EvalRegressor)
-    .Opaque()
+    .With(ClassicOp)
     .Heavy()
     .Doc(
         "Decision trees whose leaves vote for targets: nodes by tree and id, a tree's first node "
-        "its root. Votes are aggregated, base_values added, the transform applied; float32.")
-    .NeedsFloat32(float32_for::kClassic);
+        "its root. Votes are aggregated, base_values added, the transform applied; float32.");
 
 // --- tree_ensemble_classifier ---------------------------------------------------------------
 
@@ -394,12 +392,11 @@ X2IR_OP(tree_ensemble_classifier)
         "class_weights: tensor?, classlabels_int64s: ints?, classlabels_strings: strings?")
     .With(NodesAndTransform)
     .Functions(InferClassifier, EvalClassifier)
-    .Opaque()
+    .With(ClassicOp)
     .Heavy()
     .Doc(
         "Decision trees whose leaves vote for classes: the label of the class with the highest sum "
-        "of votes, and the transformed sums. Nodes and base_values as for the regressor.")
-    .NeedsFloat32(float32_for::kClassic);
+        "of votes, and the transformed sums. Nodes and base_values as for the regressor.");
 
 }  // namespace
 }  // namespace x2ir

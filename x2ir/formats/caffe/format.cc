@@ -79,11 +79,9 @@ const ModelFileNames& CaffeFileNames() {
 namespace {
 
 Match RecognizeCaffe(const Candidate& file) {
-  if (file.is_folder) {
-    const auto files = OpenModelFiles(Source(file.path), "", caffe::CaffeFileNames());
-    return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
-  }
-  const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
+  if (file.is_folder)
+    return HasModelFiles(file.path, caffe::CaffeFileNames()) ? Match::kCertain : Match::kNo;
+  const std::string_view head = file.text();
   if (caffe::IsBinary(head)) {
     return file.path.ends_with(caffe::kWeightsEnding) ? Match::kCertain : Match::kNo;
   }
@@ -99,10 +97,7 @@ Match RecognizeCaffe(const Candidate& file) {
     .recognize = RecognizeCaffe,
     .read_options = {ParamsOption()},
     .names_files = true,
-    .read =
-        [](const Source& source, const ReadRequest& request) {
-          return ReadCaffe(source, {.params = request.options.Text("params")});
-        },
+    .read = ReadWithParams(ReadCaffe),
 });
 
 }  // namespace

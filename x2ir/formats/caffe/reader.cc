@@ -263,9 +263,7 @@ class GraphReader {
 }  // namespace caffe
 
 absl::StatusOr<Model> ReadCaffe(const Source& source, const CaffeOptions& options) {
-  const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
-                          OpenModelFiles(source, options.params, caffe::CaffeFileNames()));
+  const auto read = [&](const ModelFiles& files) -> absl::StatusOr<Model> {
     X2IR_ASSIGN_OR_RETURN(caffe::NetDesc net, caffe::ReadDefinition(files.graph));
     caffe::GraphReader reader(std::move(net));
     X2IR_RETURN_IF_ERROR(
@@ -277,9 +275,7 @@ absl::StatusOr<Model> ReadCaffe(const Source& source, const CaffeOptions& option
     }
     return reader.Read();
   };
-  absl::StatusOr<Model> model = read();
-  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
-  return model;
+  return ReadModelFiles(source, options.params, caffe::CaffeFileNames(), read);
 }
 
 }  // namespace x2ir

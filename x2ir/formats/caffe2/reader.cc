@@ -509,9 +509,7 @@ const ModelFileNames& Caffe2FileNames() {
 }  // namespace caffe2
 
 absl::StatusOr<Model> ReadCaffe2(const Source& source, const Caffe2Options& options) {
-  const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
-                          OpenModelFiles(source, options.params, caffe2::Caffe2FileNames()));
+  const auto read = [&](const ModelFiles& files) -> absl::StatusOr<Model> {
     X2IR_ASSIGN_OR_RETURN(caffe2::NetDesc net, caffe2::ReadNet(files.graph));
     caffe2::GraphReader reader(std::move(net));
     if (files.params) {
@@ -521,19 +519,15 @@ absl::StatusOr<Model> ReadCaffe2(const Source& source, const Caffe2Options& opti
     }
     return reader.Read();
   };
-  absl::StatusOr<Model> model = read();
-  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
-  return model;
+  return ReadModelFiles(source, options.params, caffe2::Caffe2FileNames(), read);
 }
 
 namespace {
 
 Match RecognizeCaffe2(const Candidate& file) {
-  if (file.is_folder) {
-    const auto files = OpenModelFiles(Source(file.path), "", caffe2::Caffe2FileNames());
-    return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
-  }
-  const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
+  if (file.is_folder)
+    return HasModelFiles(file.path, caffe2::Caffe2FileNames()) ? Match::kCertain : Match::kNo;
+  const std::string_view head = file.text();
   if (caffe2::LooksLikeNetText(head)) return Match::kCertain;
   if (!caffe2::LooksLikeNet(head)) return Match::kNo;
   const bool named = file.path.find("predict_net") != std::string::npos ||
@@ -549,10 +543,7 @@ Match RecognizeCaffe2(const Candidate& file) {
     .doc = "Networks of Caffe2: a net that computes and one that fills weights",
     .recognize = RecognizeCaffe2,
     .read_options = {ParamsOption()},
-    .read =
-        [](const Source& source, const ReadRequest& request) {
-          return ReadCaffe2(source, {.params = request.options.Text("params")});
-        },
+    .read = ReadWithParams(ReadCaffe2),
 });
 
 }  // namespace

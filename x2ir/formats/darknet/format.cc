@@ -61,11 +61,9 @@ const ModelFileNames& DarknetFileNames() {
 namespace {
 
 Match RecognizeDarknet(const Candidate& file) {
-  if (file.is_folder) {
-    const auto files = OpenModelFiles(Source(file.path), "", darknet::DarknetFileNames());
-    return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
-  }
-  const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
+  if (file.is_folder)
+    return HasModelFiles(file.path, darknet::DarknetFileNames()) ? Match::kCertain : Match::kNo;
+  const std::string_view head = file.text();
   if (darknet::LooksLikeConfig(head)) return Match::kCertain;
   return file.path.ends_with(darknet::kWeightsFile) && darknet::HasVersion(head) ? Match::kCertain
                                                                                  : Match::kNo;

@@ -551,9 +551,7 @@ class GraphReader {
 }  // namespace darknet
 
 absl::StatusOr<Model> ReadDarknet(const Source& source, const DarknetOptions& options) {
-  const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
-                          OpenModelFiles(source, options.params, darknet::DarknetFileNames()));
+  const auto read = [&](const ModelFiles& files) -> absl::StatusOr<Model> {
     X2IR_ASSIGN_OR_RETURN(const std::vector<darknet::Section> sections,
                           darknet::ParseConfig(files.graph->view()));
     const auto read_as = [&](bool norm_biases) -> absl::StatusOr<Model> {
@@ -572,9 +570,7 @@ absl::StatusOr<Model> ReadDarknet(const Source& source, const DarknetOptions& op
     absl::StatusOr<Model> other = read_as(true);
     return other.ok() ? std::move(other) : std::move(model);
   };
-  absl::StatusOr<Model> model = read();
-  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
-  return model;
+  return ReadModelFiles(source, options.params, darknet::DarknetFileNames(), read);
 }
 
 }  // namespace x2ir

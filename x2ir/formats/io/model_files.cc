@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -71,6 +72,20 @@ absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::strin
     if (found.params) break;
   }
   return found;
+}
+
+absl::StatusOr<Model> ReadModelFiles(
+    const Source& source, const std::string& params, const ModelFileNames& names,
+    const std::function<absl::StatusOr<Model>(const ModelFiles& files)>& read) {
+  const absl::StatusOr<ModelFiles> files = OpenModelFiles(source, params, names);
+  absl::StatusOr<Model> model = files.ok() ? read(*files) : files.status();
+  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
+  return model;
+}
+
+bool HasModelFiles(const std::string& folder, const ModelFileNames& names) {
+  const auto files = OpenModelFiles(Source(folder), "", names);
+  return files.ok() || absl::IsInvalidArgument(files.status());
 }
 
 }  // namespace x2ir

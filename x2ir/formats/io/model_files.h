@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/source.h"
+#include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {
 
@@ -37,6 +38,12 @@ struct ModelFileNames {
 // where a folder has more than one graph.
 absl::StatusOr<ModelFiles> OpenModelFiles(const Source& source, const std::string& params,
                                           const ModelFileNames& names);
+// What `read` makes of these files. Errors, also of opening them, begin with the source's name.
+absl::StatusOr<Model> ReadModelFiles(
+    const Source& source, const std::string& params, const ModelFileNames& names,
+    const std::function<absl::StatusOr<Model>(const ModelFiles& files)>& read);
+// Whether a folder has a graph, or more than one.
+bool HasModelFiles(const std::string& folder, const ModelFileNames& names);
 
 }  // namespace x2ir
 

@@ -12,7 +12,7 @@ namespace {
 Match RecognizeKeras(const Candidate& file) {
   if (file.is_folder) return Match::kNo;
   if (keras::LooksLikeHdf5(file.head)) return Match::kCertain;
-  const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
+  const std::string_view head = file.text();
   // An archive has its metadata first.
   if (LooksLikeZip(head)) {
     const std::string_view name = head.substr(0, 64);

@@ -11,12 +11,10 @@ namespace x2ir {
 namespace {
 
 Match RecognizeMxnet(const Candidate& file) {
-  if (file.is_folder) {
-    const auto files = OpenModelFiles(Source(file.path), "", MxnetFileNames());
-    return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
-  }
+  if (file.is_folder)
+    return HasModelFiles(file.path, MxnetFileNames()) ? Match::kCertain : Match::kNo;
   if (LooksLikeNdarrayList(file.head)) return Match::kCertain;
-  const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
+  const std::string_view head = file.text();
   return nnvm::LooksLikeSymbolJson(head) && !HasNnvmMarks(head) ? Match::kCertain : Match::kNo;
 }
 
@@ -27,10 +25,7 @@ Match RecognizeMxnet(const Candidate& file) {
     .doc = "Symbols of MXNet, with their parameters",
     .recognize = RecognizeMxnet,
     .read_options = {ParamsOption()},
-    .read =
-        [](const Source& source, const ReadRequest& request) {
-          return ReadMxnet(source, {.params = request.options.Text("params")});
-        },
+    .read = ReadWithParams(ReadMxnet),
 });
 
 }  // namespace

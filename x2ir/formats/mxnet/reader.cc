@@ -149,9 +149,7 @@ class MxnetReader {
 }  // namespace
 
 absl::StatusOr<Model> ReadMxnet(const Source& source, const MxnetOptions& options) {
-  const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
-                          OpenModelFiles(source, options.params, MxnetFileNames()));
+  const auto read = [&](const ModelFiles& files) -> absl::StatusOr<Model> {
     absl::StatusOr<SymbolGraph> graph = nnvm::ParseSymbolJson(files.graph->view());
     if (!graph.ok()) return graph.status();
     std::vector<NamedTensor> params;
@@ -162,9 +160,7 @@ absl::StatusOr<Model> ReadMxnet(const Source& source, const MxnetOptions& option
     }
     return MxnetReader(Upgraded(*std::move(graph)), std::move(params)).Read();
   };
-  absl::StatusOr<Model> model = read();
-  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
-  return model;
+  return ReadModelFiles(source, options.params, MxnetFileNames(), read);
 }
 
 }  // namespace x2ir

@@ -46,11 +46,9 @@ const ModelFileNames& NcnnFileNames() {
 namespace {
 
 Match RecognizeNcnn(const Candidate& file) {
-  if (file.is_folder) {
-    const auto files = OpenModelFiles(Source(file.path), "", ncnn::NcnnFileNames());
-    return files.ok() || absl::IsInvalidArgument(files.status()) ? Match::kCertain : Match::kNo;
-  }
-  const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
+  if (file.is_folder)
+    return HasModelFiles(file.path, ncnn::NcnnFileNames()) ? Match::kCertain : Match::kNo;
+  const std::string_view head = file.text();
   return ncnn::LooksLikeParam(head) || ncnn::LooksLikeBinaryParam(head) ? Match::kCertain
                                                                         : Match::kNo;
 }
@@ -62,10 +60,7 @@ Match RecognizeNcnn(const Candidate& file) {
     .doc = "Networks of ncnn: a graph and its weights",
     .recognize = RecognizeNcnn,
     .read_options = {ParamsOption()},
-    .read =
-        [](const Source& source, const ReadRequest& request) {
-          return ReadNcnn(source, {.params = request.options.Text("params")});
-        },
+    .read = ReadWithParams(ReadNcnn),
 });
 
 }  // namespace

@@ -189,9 +189,7 @@ class GraphReader {
 }  // namespace ncnn
 
 absl::StatusOr<Model> ReadNcnn(const Source& source, const NcnnOptions& options) {
-  const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
-                          OpenModelFiles(source, options.params, ncnn::NcnnFileNames()));
+  const auto read = [&](const ModelFiles& files) -> absl::StatusOr<Model> {
     const std::string_view bytes = files.graph->view();
     X2IR_ASSIGN_OR_RETURN(std::vector<ncnn::Layer> layers, ncnn::LooksLikeBinaryParam(bytes)
                                                                ? ncnn::ParseBinaryParam(bytes)
@@ -201,9 +199,7 @@ absl::StatusOr<Model> ReadNcnn(const Source& source, const NcnnOptions& options)
     ncnn::WeightFile weights(files.params);
     return reader.Read(&weights);
   };
-  absl::StatusOr<Model> model = read();
-  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
-  return model;
+  return ReadModelFiles(source, options.params, ncnn::NcnnFileNames(), read);
 }
 
 }  // namespace x2ir

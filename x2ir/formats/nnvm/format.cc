@@ -18,7 +18,7 @@ Match RecognizeNnvm(const Candidate& file) {
     return files.ok() ? Match::kPossible : Match::kNo;
   }
   if (nnvm::LooksLikeParamList(file.head)) return Match::kCertain;
-  const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
+  const std::string_view head = file.text();
   return nnvm::LooksLikeSymbolJson(head) ? Match::kPossible : Match::kNo;
 }
 
@@ -44,10 +44,7 @@ bool BelongTogether(const std::string& graph, const std::string& params) {
     .doc = "Graphs of NNVM (TVM), with their parameters",
     .recognize = RecognizeNnvm,
     .read_options = {ParamsOption()},
-    .read =
-        [](const Source& source, const ReadRequest& request) {
-          return ReadNnvm(source, {.params = request.options.Text("params")});
-        },
+    .read = ReadWithParams(ReadNnvm),
     .write_options = {ForceOption()},
     .write =
         [](const Model& model, const Sink& sink, const FormatOptions& options) {

@@ -178,9 +178,7 @@ const ModelFileNames& nnvm::NnvmFileNames() {
 }
 
 absl::StatusOr<Model> ReadNnvm(const Source& source, const NnvmOptions& options) {
-  const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const ModelFiles files,
-                          OpenModelFiles(source, options.params, nnvm::NnvmFileNames()));
+  const auto read = [&](const ModelFiles& files) -> absl::StatusOr<Model> {
     absl::StatusOr<SymbolGraph> graph = nnvm::ParseSymbolJson(files.graph->view());
     if (!graph.ok()) return graph.status();
     std::vector<NamedTensor> params;
@@ -191,9 +189,7 @@ absl::StatusOr<Model> ReadNnvm(const Source& source, const NnvmOptions& options)
     }
     return NnvmReader(*std::move(graph), params).Read();
   };
-  absl::StatusOr<Model> model = read();
-  if (!model.ok()) return AnnotateOption(model.status(), StrCat("'", source.name(), "'"));
-  return model;
+  return ReadModelFiles(source, options.params, nnvm::NnvmFileNames(), read);
 }
 
 }  // namespace x2ir

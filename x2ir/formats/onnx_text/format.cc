@@ -70,8 +70,7 @@ Format FormatOf(std::string name, std::vector<std::string> extensions, std::stri
       .doc = std::move(doc),
       .recognize =
           [](const Candidate& file) {
-            const std::string_view head(reinterpret_cast<const char*>(file.head.data()),
-                                        file.head.size());
+            const std::string_view head = file.text();
             return !file.is_folder && kSpelling.begins(head) ? Match::kPossible : Match::kNo;
           },
       .names_files = true,

@@ -23,10 +23,7 @@ Match RecognizePaddle(const Candidate& file) {
     .doc = "Inference models of PaddlePaddle: programs and PIR",
     .recognize = RecognizePaddle,
     .read_options = {ParamsOption()},
-    .read =
-        [](const Source& source, const ReadRequest& request) {
-          return ReadPaddle(source, {.params = request.options.Text("params")});
-        },
+    .read = ReadWithParams(ReadPaddle),
 });
 
 }  // namespace

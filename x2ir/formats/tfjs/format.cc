@@ -23,7 +23,7 @@ Match RecognizeTfjs(const Candidate& file) {
     const bool is_one = fs::is_regular_file(model, error) && LooksLikeTfjsFile(model.string());
     return is_one ? Match::kCertain : Match::kNo;
   }
-  const std::string_view head(reinterpret_cast<const char*>(file.head.data()), file.head.size());
+  const std::string_view head = file.text();
   return LooksLikeTfjs(head) ? Match::kCertain : Match::kNo;
 }
 
