@@ -277,6 +277,7 @@ const std::vector<ConversionOption>& Table() {
   using Def = OptionDef;
   using Option = ConversionOption;
   constexpr bool kReading = true, kConverting = false;
+  constexpr bool kSwitches = true, kNoSwitch = false, kWhole = true;
   static const auto& table = *new std::vector<Option>{
       {{.name = "from_opset",
         .type = Def::kInt,
@@ -289,221 +290,137 @@ const std::vector<ConversionOption>& Table() {
          options.from.from_opset = static_cast<int>(std::get<int64_t>(value));
          return absl::OkStatus();
        }},
-      {{.name = "shapes",
-        .type = Def::kList,
-        .help = "The shape of an input: numbers, names, or ? for what is not known",
-        .placeholder = "NAME:2,3,seq"},
-       Option::kImport,
-       kReading,
-       SetShapes,
-       /*switches=*/false,
-       /*whole=*/true},
-      {{.name = "dynamic",
-        .type = Def::kList,
-        .help = "An axis of an input whose size may vary, although MODEL has a fixed number there",
-        .placeholder = "NAME:0=batch"},
-       Option::kImport,
-       kReading,
-       SetDynamic,
-       /*switches=*/false,
-       /*whole=*/true},
-      {{.name = "dtypes",
-        .type = Def::kList,
-        .help = "The element type of an input; TYPE alone: of all other inputs",
-        .placeholder = "NAME:TYPE"},
-       Option::kImport,
-       kReading,
-       SetDTypes,
-       /*switches=*/false,
-       /*whole=*/true},
-      {{.name = "weights_from",
-        .type = Def::kList,
-        .help = "Take MODEL's weights, by their names, from model.safetensors, "
-                "model.safetensors.index.json, or the folder of one",
-        .placeholder = "CHECKPOINT"},
-       Option::kImport,
-       kReading,
-       SetMember<kFrom, &ImportOptions::weights_from>,
-       /*switches=*/false,
-       /*whole=*/true},
-      {{.name = "inputs",
-        .type = Def::kList,
-        .help = "Cut the graph: these values are its inputs",
-        .placeholder = "A,B"},
-       Option::kImport,
-       kReading,
-       SetMember<kFrom, &ImportOptions::inputs>},
-      {{.name = "outputs",
-        .type = Def::kList,
-        .help = "Cut the graph: these values, or outputs of nodes, are its outputs",
-        .placeholder = "C,D:1"},
-       Option::kImport,
-       kReading,
-       SetMember<kFrom, &ImportOptions::outputs>},
-      {{.name = "extract",
-        .type = Def::kText,
-        .help =
-            "Cut the graph: keep the part between these values; the same as --inputs and --outputs",
-        .placeholder = "FROM..TO"},
-       Option::kImport,
-       kReading,
-       SetExtract},
-      {{.name = "fold_inputs",
-        .type = Def::kList,
-        .help = "This input becomes a constant: the array in the file, or the number",
-        .placeholder = "NAME=FILE.npy|NUMBER"},
-       Option::kImport,
-       kReading,
+      {OptionDef::List("shapes", "NAME:2,3,seq",
+                       "The shape of an input: numbers, names, or ? for what is not known"),
+       Option::kImport, kReading, SetShapes, kNoSwitch, kWhole},
+      {OptionDef::List(
+           "dynamic", "NAME:0=batch",
+           "An axis of an input whose size may vary, although MODEL has a fixed number there"),
+       Option::kImport, kReading, SetDynamic, kNoSwitch, kWhole},
+      {OptionDef::List("dtypes", "NAME:TYPE",
+                       "The element type of an input; TYPE alone: of all other inputs"),
+       Option::kImport, kReading, SetDTypes, kNoSwitch, kWhole},
+      {OptionDef::List("weights_from", "CHECKPOINT",
+                       "Take MODEL's weights, by their names, from model.safetensors, "
+                       "model.safetensors.index.json, or the folder of one"),
+       Option::kImport, kReading, SetMember<kFrom, &ImportOptions::weights_from>, kNoSwitch,
+       kWhole},
+      {OptionDef::List("inputs", "A,B", "Cut the graph: these values are its inputs"),
+       Option::kImport, kReading, SetMember<kFrom, &ImportOptions::inputs>},
+      {OptionDef::List("outputs", "C,D:1",
+                       "Cut the graph: these values, or outputs of nodes, are its outputs"),
+       Option::kImport, kReading, SetMember<kFrom, &ImportOptions::outputs>},
+      {OptionDef::Text(
+           "extract", "FROM..TO",
+           "Cut the graph: keep the part between these values; the same as --inputs and --outputs"),
+       Option::kImport, kReading, SetExtract},
+      {OptionDef::List("fold_inputs", "NAME=FILE.npy|NUMBER",
+                       "This input becomes a constant: the array in the file, or the number"),
+       Option::kImport, kReading,
        [](const OptionValue& value, ConvertOptions& options) {
          return SetPairs<&ImportOptions::fold_inputs>(
              "fold_inputs", "NAME=FILE.npy, as in mask=mask.npy, or NAME=NUMBER", value, options);
        },
-       /*switches=*/false,
-       /*whole=*/true},
-      {{.name = "freeze_params",
-        .help = "Turn initializers that are also inputs into constants (default), or keep them as "
-                "inputs with a default value"},
-       Option::kImport,
-       kReading,
-       SetMember<kFrom, &ImportOptions::freeze_params>,
-       /*switches=*/true},
-      {{.name = "keep_functions",
-        .help = "Keep MODEL's local functions and their calls; by default each call is replaced by "
-                "the body of its function"},
-       Option::kImport,
-       kReading,
-       SetMember<kFrom, &ImportOptions::keep_functions>},
+       kNoSwitch, kWhole},
+      {OptionDef::Flag(
+           "freeze_params",
+           "Turn initializers that are also inputs into constants (default), or keep them as "
+           "inputs with a default value"),
+       Option::kImport, kReading, SetMember<kFrom, &ImportOptions::freeze_params>, kSwitches},
+      {OptionDef::Flag(
+           "keep_functions",
+           "Keep MODEL's local functions and their calls; by default each call is replaced by "
+           "the body of its function"),
+       Option::kImport, kReading, SetMember<kFrom, &ImportOptions::keep_functions>},
 
-      {{.name = "rename",
-        .type = Def::kList,
-        .help = "Another name for an input, an output or any other value; a = in a name is written "
-                "\\=",
-        .placeholder = "NAME=NEW"},
-       Option::kImport,
-       kConverting,
+      {OptionDef::List(
+           "rename", "NAME=NEW",
+           "Another name for an input, an output or any other value; a = in a name is written "
+           "\\="),
+       Option::kImport, kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
          return SetPairs<&ImportOptions::rename>("rename", "NAME=NEW, as in input.1=image", value,
                                                  options);
        },
-       /*switches=*/false,
-       /*whole=*/true},
-      {{.name = "foreign",
-        .type = Def::kList,
-        .help = "Keep ops of these domains that have no mapping",
-        .placeholder = "DOMAIN,..."},
-       Option::kImport,
-       kConverting,
+       kNoSwitch, kWhole},
+      {OptionDef::List("foreign", "DOMAIN,...", "Keep ops of these domains that have no mapping"),
+       Option::kImport, kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
          options.from.foreign.domains = std::get<Strings>(value);
          return absl::OkStatus();
        }},
-      {{.name = "continue_on_error",
-        .help = "Keep every op that cannot be converted; write every IR op that cannot be "
-                "expressed as an op of domain x2ir, which no runtime supports"},
-       Option::kBoth,
-       kConverting,
+      {OptionDef::Flag("continue_on_error",
+                       "Keep every op that cannot be converted; write every IR op that cannot be "
+                       "expressed as an op of domain x2ir, which no runtime supports"),
+       Option::kBoth, kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
          options.from.foreign.all = options.to.foreign.all = std::get<bool>(value);
          return absl::OkStatus();
        }},
-      {{.name = "optimize",
-        .help = "Run the optimizer's default passes, or none; by default they run unless IR is "
-                "written"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::optimize>,
-       /*switches=*/true},
-      {{.name = "passes",
-        .type = Def::kList,
-        .help = "Run these passes instead of the default ones; +A: A in addition, -B: without B",
-        .placeholder = "A,B,..."},
-       Option::kExport,
-       kConverting,
-       SetPasses},
-      {{.name = "keep_weight_types",
-        .help = "Keep weights of float16 and bfloat16 that the graph uses in float32, except for "
-                "small ones that passes compute with; by default they become float32 if passes "
-                "run, which is exact"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::keep_weight_types>},
-      {{.name = "inputs_as_nchw",
-        .type = Def::kList,
-        .help = "Inputs that are channels last become channels first: NHWC to NCHW, NWC to NCW, "
-                "NDHWC to NCDHW",
-        .placeholder = "A,B"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::inputs_as_nchw>},
-      {{.name = "inputs_as_nhwc",
-        .type = Def::kList,
-        .help = "Inputs that are channels first become channels last: NCHW to NHWC, NCW to NWC, "
-                "NCDHW to NDHWC",
-        .placeholder = "A,B"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::inputs_as_nhwc>},
-      {{.name = "outputs_as_nchw",
-        .type = Def::kList,
-        .help = "The same for outputs, to channels first",
-        .placeholder = "A,B"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::outputs_as_nchw>},
-      {{.name = "outputs_as_nhwc",
-        .type = Def::kList,
-        .help = "The same for outputs, to channels last",
-        .placeholder = "A,B"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::outputs_as_nhwc>},
-      {{.name = "float16",
-        .help = "Convert weights to float16, half as large; also activations, inputs and outputs "
-                "where runtimes of the target compute in float16; ops that need float32 keep it"},
-       Option::kExport,
-       kConverting,
-       SetNarrowFloats<DType::kFloat16>},
-      {{.name = "bfloat16", .help = "As --float16, with bfloat16"},
-       Option::kExport,
-       kConverting,
+      {OptionDef::Flag(
+           "optimize",
+           "Run the optimizer's default passes, or none; by default they run unless IR is "
+           "written"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::optimize>, kSwitches},
+      {OptionDef::List(
+           "passes", "A,B,...",
+           "Run these passes instead of the default ones; +A: A in addition, -B: without B"),
+       Option::kExport, kConverting, SetPasses},
+      {OptionDef::Flag(
+           "keep_weight_types",
+           "Keep weights of float16 and bfloat16 that the graph uses in float32, except for "
+           "small ones that passes compute with; by default they become float32 if passes "
+           "run, which is exact"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::keep_weight_types>},
+      {OptionDef::List(
+           "inputs_as_nchw", "A,B",
+           "Inputs that are channels last become channels first: NHWC to NCHW, NWC to NCW, "
+           "NDHWC to NCDHW"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::inputs_as_nchw>},
+      {OptionDef::List(
+           "inputs_as_nhwc", "A,B",
+           "Inputs that are channels first become channels last: NCHW to NHWC, NCW to NWC, "
+           "NCDHW to NDHWC"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::inputs_as_nhwc>},
+      {OptionDef::List("outputs_as_nchw", "A,B", "The same for outputs, to channels first"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::outputs_as_nchw>},
+      {OptionDef::List("outputs_as_nhwc", "A,B", "The same for outputs, to channels last"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::outputs_as_nhwc>},
+      {OptionDef::Flag(
+           "float16",
+           "Convert weights to float16, half as large; also activations, inputs and outputs "
+           "where runtimes of the target compute in float16; ops that need float32 keep it"),
+       Option::kExport, kConverting, SetNarrowFloats<DType::kFloat16>},
+      {OptionDef::Flag("bfloat16", "As --float16, with bfloat16"), Option::kExport, kConverting,
        SetNarrowFloats<DType::kBFloat16>},
-      {{.name = "keep_io", .help = "With --float16: inputs and outputs stay float32"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::keep_io>},
-      {{.name = "keep",
-        .type = Def::kList,
-        .help = "With --float16: these ops, and nodes of these names, stay float32",
-        .placeholder = "OP,NODE"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::keep>},
-      {{.name = "int8",
-        .help = "Convert weights and activations to int8 where runtimes have kernels for it, with "
-                "measured scales; notes list what stays float32 and the errors of the outputs"},
-       Option::kExport,
-       kConverting,
+      {OptionDef::Flag("keep_io", "With --float16: inputs and outputs stay float32"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::keep_io>},
+      {OptionDef::List("keep", "OP,NODE",
+                       "With --float16: these ops, and nodes of these names, stay float32"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::keep>},
+      {OptionDef::Flag(
+           "int8",
+           "Convert weights and activations to int8 where runtimes have kernels for it, with "
+           "measured scales; notes list what stays float32 and the errors of the outputs"),
+       Option::kExport, kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
          if (std::get<bool>(value)) options.to.int8.emplace();
          return absl::OkStatus();
        }},
-      {{.name = "calibrate",
-        .type = Def::kList,
-        .help = "With --int8: inputs to measure scales with: an io file (.safetensors), an .npy "
-                "file if the model has one input, or a folder of such files",
-        .placeholder = "DIR|FILE"},
-       Option::kExport,
-       kConverting,
+      {OptionDef::List(
+           "calibrate", "DIR|FILE",
+           "With --int8: inputs to measure scales with: an io file (.safetensors), an .npy "
+           "file if the model has one input, or a folder of such files"),
+       Option::kExport, kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
          return SetOfInt8<Strings, &Int8Request::calibrate>("calibrate", value, options);
        },
-       /*switches=*/false,
-       /*whole=*/true},
-      {{.name = "per_channel",
-        .help = "With --int8: weights have a scale for each channel of the result, not one for "
-                "all"},
-       Option::kExport,
-       kConverting,
+       kNoSwitch, kWhole},
+      {OptionDef::Flag(
+           "per_channel",
+           "With --int8: weights have a scale for each channel of the result, not one for "
+           "all"),
+       Option::kExport, kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
          if (!std::get<bool>(value)) return absl::OkStatus();
          return SetOfInt8<bool, &Int8Request::per_channel>("per_channel", value, options);
@@ -532,35 +449,27 @@ const std::vector<ConversionOption>& Table() {
        [](const OptionValue& value, ConvertOptions& options) {
          return SetOfInt8<std::string, &Int8Request::method>("method", value, options);
        }},
-      {{.name = "metadata",
-        .type = Def::kList,
-        .help = "Metadata of the model that is written: ONNX's metadata_props, Core ML's author, "
-                "license, version and others",
-        .placeholder = "KEY=VALUE"},
-       Option::kExport,
-       kConverting,
-       SetMetadataPairs,
-       /*switches=*/false,
-       /*whole=*/true},
-      {{.name = "strip_names",
-        .help = "Only inputs and outputs keep their names; doc strings and metadata of nodes are "
-                "removed"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::strip_names>},
-      {{.name = "params_as_inputs",
-        .help = "Make weights also inputs with default values, so that a runtime can be given "
-                "other weights"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::params_as_inputs>},
-      {{.name = "check",
-        .help = "Check MODEL and the result against the schemas of their ops, and ONNX models with "
-                "libonnx's checker if it is installed and knows the opset; write nothing if a "
-                "check fails"},
-       Option::kExport,
-       kConverting,
-       SetMember<kTo, &ExportOptions::check>},
+      {OptionDef::List(
+           "metadata", "KEY=VALUE",
+           "Metadata of the model that is written: ONNX's metadata_props, Core ML's author, "
+           "license, version and others"),
+       Option::kExport, kConverting, SetMetadataPairs, kNoSwitch, kWhole},
+      {OptionDef::Flag(
+           "strip_names",
+           "Only inputs and outputs keep their names; doc strings and metadata of nodes are "
+           "removed"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::strip_names>},
+      {OptionDef::Flag(
+           "params_as_inputs",
+           "Make weights also inputs with default values, so that a runtime can be given "
+           "other weights"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::params_as_inputs>},
+      {OptionDef::Flag(
+           "check",
+           "Check MODEL and the result against the schemas of their ops, and ONNX models with "
+           "libonnx's checker if it is installed and knows the opset; write nothing if a "
+           "check fails"),
+       Option::kExport, kConverting, SetMember<kTo, &ExportOptions::check>},
   };
   return table;
 }

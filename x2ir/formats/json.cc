@@ -46,25 +46,6 @@ std::string_view KindName(JsonReader::Kind kind) {
 
 }  // namespace
 
-void AppendUtf8(std::string* out, uint32_t c) {
-  const auto put = [&](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xc0 | c >> 6);
-    put(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    put(0xe0 | c >> 12);
-    put(0x80 | (c >> 6 & 0x3f));
-    put(0x80 | (c & 0x3f));
-  } else {
-    put(0xf0 | c >> 18);
-    put(0x80 | (c >> 12 & 0x3f));
-    put(0x80 | (c >> 6 & 0x3f));
-    put(0x80 | (c & 0x3f));
-  }
-}
-
 bool IsValidUtf8(std::string_view text) {
   size_t i = 0;
   while (i < text.size()) {

@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/strings.h"
 
 namespace X2IR_API x2ir {
 
@@ -126,7 +127,6 @@ void AppendJsonFloat(std::string* out, float value);
 void AppendJsonDouble(std::string* out, double value);
 
 bool IsValidUtf8(std::string_view text);
-void AppendUtf8(std::string* out, uint32_t code_point);
 
 // --- Implementation -------------------------------------------------------------------------
 

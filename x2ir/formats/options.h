@@ -40,6 +40,30 @@ struct OptionDef {
   std::vector<std::string> choices{};  // of kChoice
   int64_t min = 0;                     // of kInt
   int64_t max = std::numeric_limits<int64_t>::max();
+
+  // Those that need no more than this.
+  static OptionDef Flag(std::string_view name, std::string_view help) {
+    return {.name = std::string(name), .help = std::string(help)};
+  }
+  static OptionDef Text(std::string_view name, std::string_view placeholder,
+                        std::string_view help) {
+    return Of(kText, name, placeholder, help);
+  }
+  static OptionDef List(std::string_view name, std::string_view placeholder,
+                        std::string_view help) {
+    return Of(kList, name, placeholder, help);
+  }
+  static OptionDef Size(std::string_view name, std::string_view placeholder,
+                        std::string_view help) {
+    return Of(kSize, name, placeholder, help);
+  }
+  static OptionDef Of(Type type, std::string_view name, std::string_view placeholder,
+                      std::string_view help) {
+    return {.name = std::string(name),
+            .type = type,
+            .help = std::string(help),
+            .placeholder = std::string(placeholder)};
+  }
 };
 
 // Values of options by their names.

@@ -35,6 +35,16 @@ int EncodeVarint(uint64_t value, char* out) {
 
 }  // namespace
 
+std::optional<uint64_t> VarintAt(std::string_view bytes, size_t* at, int most) {
+  uint64_t value = 0;
+  for (int i = 0; i < most && *at < bytes.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[(*at)++]);
+    value |= uint64_t{byte & 0x7fu} << (7 * i);
+    if (byte < 0x80) return value;
+  }
+  return std::nullopt;
+}
+
 int VarintSize(uint64_t value) { return (std::bit_width(value | 1) + 6) / 7; }
 
 // --- WireReader ---------------------------------------------------------------------------

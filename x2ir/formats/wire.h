@@ -154,6 +154,10 @@ class WireWriter {
   uint64_t size_ = 0;
 };
 
+// The varint at bytes[*at], which is then the place behind it; nothing where it does not end in
+// sight, or has more than `most` bytes. For a look at the head of a file.
+std::optional<uint64_t> VarintAt(std::string_view bytes, size_t* at, int most);
+
 // The number of bytes of a varint.
 int VarintSize(uint64_t value);
 

@@ -4,6 +4,7 @@
 #ifndef X2IR_GRAPH_WRAPPER_STRINGS_H_
 #define X2IR_GRAPH_WRAPPER_STRINGS_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -33,6 +34,26 @@ std::string StrCat(const Args&... args) {
 template <typename... Args>
 void StrAppend(std::string* out, const Args&... args) {
   absl::StrAppend(out, ForAbsl(args)...);
+}
+
+// Adds the UTF-8 of a code point.
+inline void AppendUtf8(std::string* out, uint32_t c) {
+  const auto put = [&](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xc0 | c >> 6);
+    put(0x80 | (c & 0x3f));
+  } else if (c < 0x10000) {
+    put(0xe0 | c >> 12);
+    put(0x80 | (c >> 6 & 0x3f));
+    put(0x80 | (c & 0x3f));
+  } else {
+    put(0xf0 | c >> 18);
+    put(0x80 | (c >> 12 & 0x3f));
+    put(0x80 | (c >> 6 & 0x3f));
+    put(0x80 | (c & 0x3f));
+  }
 }
 
 struct StringViewHash {

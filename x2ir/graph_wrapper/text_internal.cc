@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir::text_internal {
 namespace {
@@ -28,25 +29,6 @@ int32_t ReadHex4(std::string_view text, size_t* pos) {
   }
   *pos += 4;
   return code;
-}
-
-void AppendUtf8(int32_t code, std::string* out) {
-  auto put = [out](int32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xc0 | code >> 6);
-    put(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    put(0xe0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3f));
-    put(0x80 | (code & 0x3f));
-  } else {
-    put(0xf0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3f));
-    put(0x80 | (code >> 6 & 0x3f));
-    put(0x80 | (code & 0x3f));
-  }
 }
 
 // The code point of a \u escape whose digits start at text[*pos]; -1 when malformed. Two
@@ -173,7 +155,7 @@ absl::StatusOr<std::string> ReadQuoted(std::string_view text, size_t* pos) {
           *pos = escape;
           return Invalid("malformed \\u escape in a string");
         }
-        AppendUtf8(code, &out);
+        AppendUtf8(&out, static_cast<uint32_t>(code));
         break;
       }
       default: *pos = escape; return Invalid("unknown escape in a string");

@@ -469,17 +469,8 @@ class Flattener {
   absl::flat_hash_map<const Value*, Value*> matrices_;  // of values that no flat vertex makes
 };
 
-absl::StatusOr<int64_t> FlattenRows(Graph& graph, const PassContext& context) {
-  int64_t changes = Flattener(graph, context).Run();
-  for (Graph* inner : graph.NestedGraphs()) {
-    X2IR_ASSIGN_OR_RETURN(const int64_t made, FlattenRows(*inner, context));
-    changes += made;
-  }
-  return changes;
-}
-
 X2IR_PASS(flatten_rows, "Linear ops on rows work on matrices, where gemm saves nodes.",
-          FlattenRows);
+          OnEachGraph<Flattener>);
 
 }  // namespace
 }  // namespace x2ir

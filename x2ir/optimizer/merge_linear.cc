@@ -460,17 +460,8 @@ class LinearMerger {
   int64_t changes_ = 0;
 };
 
-absl::StatusOr<int64_t> MergeLinearOps(Graph& graph, const PassContext& context) {
-  int64_t changes = LinearMerger(graph, context).Run();
-  for (Graph* inner : graph.NestedGraphs()) {
-    X2IR_ASSIGN_OR_RETURN(const int64_t made, MergeLinearOps(*inner, context));
-    changes += made;
-  }
-  return changes;
-}
-
 X2IR_PASS(merge_linear, "Linear ops of the same operand become one; so do attention's heads.",
-          MergeLinearOps);
+          OnEachGraph<LinearMerger>);
 
 }  // namespace
 }  // namespace x2ir

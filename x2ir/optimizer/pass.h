@@ -51,6 +51,18 @@ struct PassContext {
 
 using PassFn = std::function<absl::StatusOr<int64_t>(Graph&, const PassContext&)>;
 
+// A pass that is a class for one graph, of (Graph&, const PassContext&), whose Run() says how many
+// changes it made: on a graph and then on those in it.
+template <typename OneGraph>
+absl::StatusOr<int64_t> OnEachGraph(Graph& graph, const PassContext& context) {
+  int64_t changes = OneGraph(graph, context).Run();
+  for (Graph* inner : graph.NestedGraphs()) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t made, OnEachGraph<OneGraph>(*inner, context));
+    changes += made;
+  }
+  return changes;
+}
+
 struct Pass {
   std::string_view name;
   std::string_view doc;

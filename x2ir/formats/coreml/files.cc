@@ -5,6 +5,7 @@
 
 #include "x2ir/formats/coreml/reader_internal.h"
 #include "x2ir/formats/json.h"
+#include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -89,15 +90,9 @@ bool LooksLikeCoreml(absl::Span<const std::byte> head, uint64_t file_size) {
       bytes[2] != '\x12') {
     return false;
   }
-  uint64_t length = 0;
   size_t at = 3;
-  for (int shift = 0;; shift += 7) {
-    if (at >= bytes.size() || shift > 56) return false;
-    const auto byte = static_cast<unsigned char>(bytes[at++]);
-    length |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) break;
-  }
-  if (length > file_size || at >= bytes.size() || bytes[at] != '\x0a') return false;
+  const auto length = VarintAt(bytes, &at, 9);
+  if (!length || *length > file_size || at >= bytes.size() || bytes[at] != '\x0a') return false;
   // A description's first field is an input: a message, which begins with its name.
   for (++at; at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0x80) != 0;) ++at;
   return at + 1 < bytes.size() && bytes[at + 1] == '\x0a';

@@ -32,11 +32,9 @@ std::vector<std::string> TargetChoices() {
     .extensions = {".mlpackage", ".mlmodel"},
     .doc = "Models of Core ML: ML Programs, neural networks and others; ML Programs are written",
     .recognize = RecognizeCoreml,
-    .read_options = {{.name = "raw_images", .help = "Leave the scale and bias of image inputs out"},
-                     {.name = "function",
-                      .type = OptionDef::kText,
-                      .help = "Which function of an ML Program that has several",
-                      .placeholder = "NAME"}},
+    .read_options = {OptionDef::Flag("raw_images", "Leave the scale and bias of image inputs out"),
+                     OptionDef::Text("function", "NAME",
+                                     "Which function of an ML Program that has several")},
     .names_files = true,
     .read =
         [](const Source& source, const ReadRequest& request) {
@@ -44,38 +42,30 @@ std::vector<std::string> TargetChoices() {
                                      .function = request.options.Text("function")});
         },
     .write_options =
-        {{.name = "float16", .help = "Write floats as float16"},
-         {.name = "float64_as_float32",
-          .help = "Inputs and outputs of float64 become float32, as Core ML has no float64"},
-         {.name = "image",
-          .type = OptionDef::kList,
-          .help = "This input is an image for an app; LAYOUT, the order of its colours: RGB "
-                  "(default), BGR, GRAYSCALE, GRAYSCALE_FLOAT16",
-          .placeholder = "NAME[:LAYOUT]"},
-         {.name = "image_scale",
-          .type = OptionDef::kList,
-          .help = "The model takes pixel * scale + bias, with pixels from 0 to 255; NUMBER alone: "
-                  "of all images",
-          .placeholder = "[NAME:]NUMBER"},
-         {.name = "image_bias",
-          .type = OptionDef::kList,
-          .help = "The bias of all channels, or of each, in the order of LAYOUT",
-          .placeholder = "[NAME:]B,G,R"},
-         {.name = "labels",
-          .type = OptionDef::kText,
-          .help = "The model becomes a classifier; a text file with the label of each class on a "
-                  "line of its own",
-          .placeholder = "FILE"},
-         {.name = "label_name",
-          .type = OptionDef::kText,
-          .help = "What a classifier's label is called, classLabel by default; NAME_probs is its "
-                  "dictionary of probabilities",
-          .placeholder = "NAME"},
-         {.name = "probabilities",
-          .type = OptionDef::kText,
-          .help = "Which output has a classifier's probabilities; by default the only one of "
-                  "floats whose last size is the number of labels",
-          .placeholder = "NAME"},
+        {OptionDef::Flag("float16", "Write floats as float16"),
+         OptionDef::Flag("float64_as_float32",
+                         "Inputs and outputs of float64 become float32, as Core ML has no float64"),
+         OptionDef::List("image", "NAME[:LAYOUT]",
+                         "This input is an image for an app; LAYOUT, the order of its colours: RGB "
+                         "(default), BGR, GRAYSCALE, GRAYSCALE_FLOAT16"),
+         OptionDef::List(
+             "image_scale", "[NAME:]NUMBER",
+             "The model takes pixel * scale + bias, with pixels from 0 to 255; NUMBER alone: "
+             "of all images"),
+         OptionDef::List("image_bias", "[NAME:]B,G,R",
+                         "The bias of all channels, or of each, in the order of LAYOUT"),
+         OptionDef::Text(
+             "labels", "FILE",
+             "The model becomes a classifier; a text file with the label of each class on a "
+             "line of its own"),
+         OptionDef::Text(
+             "label_name", "NAME",
+             "What a classifier's label is called, classLabel by default; NAME_probs is its "
+             "dictionary of probabilities"),
+         OptionDef::Text(
+             "probabilities", "NAME",
+             "Which output has a classifier's probabilities; by default the only one of "
+             "floats whose last size is the number of labels"),
          {.name = "minimum_deployment_target",
           .type = OptionDef::kChoice,
           .help = "The oldest system that the program must run on: what a later one brought is an "

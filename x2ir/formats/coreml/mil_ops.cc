@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "x2ir/formats/name_index.h"
 #include "x2ir/graph_wrapper/numbers.h"
 
 namespace x2ir::coreml {
@@ -352,13 +352,8 @@ const std::vector<MilOp>& AllMilOps() {
 }
 
 const MilOp* FindMilOp(std::string_view name) {
-  static const auto* const index = [] {
-    auto* by_name = new absl::flat_hash_map<std::string_view, const MilOp*>;
-    for (const MilOp& op : AllMilOps()) by_name->emplace(op.name, &op);
-    return by_name;
-  }();
-  const auto it = index->find(name);
-  return it == index->end() ? nullptr : it->second;
+  static const auto& index = *new NameIndex<MilOp>(AllMilOps());
+  return index.Find(name);
 }
 
 AttrKind KindOf(MilKind kind) {

@@ -76,10 +76,10 @@ Match RecognizeDarknet(const Candidate& file) {
     .doc = "Networks of Darknet: a configuration and its weights",
     .recognize = RecognizeDarknet,
     .read_options = {ParamsOption(),
-                     {.name = "decode_heads",
-                      .type = OptionDef::kFlag,
-                      .help = "Heads ([yolo], [region], [detection]) compute boxes with class "
-                              "probabilities; without it the outputs are the inputs of the heads"},
+                     OptionDef::Flag(
+                         "decode_heads",
+                         "Heads ([yolo], [region], [detection]) compute boxes with class "
+                         "probabilities; without it the outputs are the inputs of the heads"),
                      {.name = "fork",
                       .type = OptionDef::kChoice,
                       .help = "Which fork of Darknet wrote the weights of [gru] and [lstm]; auto: "

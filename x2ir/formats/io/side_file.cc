@@ -15,20 +15,17 @@ absl::Status CheckSideFile(const std::string& path, const std::function<bool()>&
 }
 
 OptionDef ForceOption() {
-  return {.name = "force",
-          .type = OptionDef::kFlag,
-          .help =
-              "Replace existing files that x2ir did not write and that were not named: weights "
-              "beside the output, and an output without -o"};
+  return OptionDef::Flag(
+      "force",
+      "Replace existing files that x2ir did not write and that were not named: weights "
+      "beside the output, and an output without -o");
 }
 
 OptionDef ParamsOption() {
-  return {.name = "params",
-          .type = OptionDef::kText,
-          .help =
-              "The file of parameters; by default the one beside the model, of several the last "
-              "epoch's",
-          .placeholder = "FILE"};
+  return OptionDef::Text(
+      "params", "FILE",
+      "The file of parameters; by default the one beside the model, of several the last "
+      "epoch's");
 }
 
 }  // namespace x2ir

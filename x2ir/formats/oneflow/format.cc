@@ -11,10 +11,8 @@ namespace x2ir {
 namespace {
 
 OptionDef SnapshotOption() {
-  return {.name = "snapshot",
-          .type = OptionDef::kText,
-          .help = "The folder that has the variables' folders; by default that of the file",
-          .placeholder = "FOLDER"};
+  return OptionDef::Text("snapshot", "FOLDER",
+                         "The folder that has the variables' folders; by default that of the file");
 }
 
 Match RecognizeGraph(const Candidate& file) {
@@ -30,10 +28,8 @@ Match RecognizeGraph(const Candidate& file) {
         .doc = "Graphs of OneFlow as oneflow.save leaves them, a folder for each variable",
         .recognize = RecognizeGraph,
         .read_options = {SnapshotOption(),
-                         {.name = "job",
-                          .type = OptionDef::kText,
-                          .help = "Which job of a module that holds several",
-                          .placeholder = "NAME"}},
+                         OptionDef::Text("job", "NAME",
+                                         "Which job of a module that holds several")},
         .names_files = true,
         .read =
             [](const Source& source, const ReadRequest& request) {

@@ -374,12 +374,9 @@ Field FirstField(std::string_view bytes) {
   Field field;
   size_t pos = 0;
   for (uint64_t* number : {&field.tag, &field.size}) {
-    for (int shift = 0;; shift += 7) {
-      if (shift > 35 || pos >= bytes.size()) return {};
-      const auto byte = static_cast<unsigned char>(bytes[pos++]);
-      *number |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) break;
-    }
+    const auto found = VarintAt(bytes, &pos, 6);
+    if (!found) return {};
+    *number = *found;
   }
   field.body = bytes.substr(pos, std::min<uint64_t>(field.size, bytes.size() - pos));
   field.rest = bytes.substr(pos + field.body.size());

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "x2ir/formats/name_index.h"
 #include "x2ir/graph_wrapper/numbers.h"
 
 namespace x2ir::oneflow {
@@ -205,13 +205,8 @@ const std::vector<OpSpec>& AllOps() {
 }
 
 const OpSpec* FindOp(std::string_view op) {
-  static const auto* const index = [] {
-    auto* by_name = new absl::flat_hash_map<std::string_view, const OpSpec*>;
-    for (const OpSpec& spec : AllOps()) by_name->emplace(spec.name, &spec);
-    return by_name;
-  }();
-  const auto it = index->find(op);
-  return it == index->end() ? nullptr : it->second;
+  static const auto& index = *new NameIndex<OpSpec>(AllOps());
+  return index.Find(op);
 }
 
 bool IsFormerOperand(std::string_view op, std::string_view operand) {

@@ -54,30 +54,25 @@ std::vector<OptionDef> WriteOptionDefs() {
            .help = "The opset to write",
            .placeholder = "N",
            .min = 1},
-          {.name = "extra_opsets",
-           .type = OptionDef::kList,
-           .help = "The opsets of other domains",
-           .placeholder = "DOMAIN:V,..."},
+          OptionDef::List("extra_opsets", "DOMAIN:V,...", "The opsets of other domains"),
           {.name = "ir_version",
            .type = OptionDef::kInt,
            .help = "The file version to write; by default the oldest one that can hold the model",
            .placeholder = "N",
            .min = 1},
-          {.name = "contrib",
-           .type = OptionDef::kFlag,
-           .help = "Write ONNX Runtime's own fused ops (domain com.microsoft) where one replaces "
-                   "several nodes; other runtimes do not have these ops"},
+          OptionDef::Flag(
+              "contrib",
+              "Write ONNX Runtime's own fused ops (domain com.microsoft) where one replaces "
+              "several nodes; other runtimes do not have these ops"),
           {.name = "external_data",
            .type = OptionDef::kChoice,
            .help = "Put weights into OUT.onnx.data: only where the file would be too large for "
                    "protobuf (default), always, or never; or name the files that they are in "
                    "already, which must be in OUT's folder or below",
            .choices = {"auto", "always", "never", "reference"}},
-          {.name = "external_data_limit",
-           .type = OptionDef::kSize,
-           .help = "The most that OUT.onnx.data may hold, as in 2GB; more goes to "
-                   "OUT.onnx.data.2 and so on",
-           .placeholder = "SIZE"},
+          OptionDef::Size("external_data_limit", "SIZE",
+                          "The most that OUT.onnx.data may hold, as in 2GB; more goes to "
+                          "OUT.onnx.data.2 and so on"),
           ForceOption()};
 }
 

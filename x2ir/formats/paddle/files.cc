@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "x2ir/formats/paddle/paddle_internal.h"
+#include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -153,15 +154,10 @@ absl::StatusOr<Model> ReadPaddle(const Source& source, const PaddleReadOptions& 
 bool LooksLikePaddleProgram(absl::Span<const std::byte> head, uint64_t file_size) {
   const std::string_view bytes(reinterpret_cast<const char*>(head.data()), head.size());
   if (bytes.empty() || bytes[0] != '\x0a') return false;
-  uint64_t length = 0;
   size_t at = 1;
-  for (int shift = 0;; shift += 7) {
-    if (at >= bytes.size() || shift > 56) return false;
-    const auto byte = static_cast<unsigned char>(bytes[at++]);
-    length |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) break;
-  }
-  return length <= file_size && bytes.substr(at).starts_with(std::string_view("\x08\x00\x10", 3));
+  const auto length = VarintAt(bytes, &at, 9);
+  return length && *length <= file_size &&
+         bytes.substr(at).starts_with(std::string_view("\x08\x00\x10", 3));
 }
 
 bool LooksLikePaddlePir(absl::Span<const std::byte> head) {

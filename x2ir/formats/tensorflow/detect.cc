@@ -19,13 +19,9 @@ Start StartOf(std::string_view bytes) {
   Start start;
   size_t pos = 0;
   for (uint64_t* number : {&start.tag, &start.size}) {
-    *number = 0;
-    for (int shift = 0;; shift += 7) {
-      if (shift > 63 || pos >= bytes.size()) return {};
-      const auto byte = static_cast<unsigned char>(bytes[pos++]);
-      *number |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) break;
-    }
+    const auto found = VarintAt(bytes, &pos, 10);
+    if (!found) return {};
+    *number = *found;
   }
   start.body = bytes.substr(pos, std::min<uint64_t>(start.size, bytes.size() - pos));
   return start;

@@ -25,15 +25,12 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
     .extensions = {".pb", ".pbtxt"},
     .doc = "Frozen graphs and SavedModels of TensorFlow",
     .recognize = RecognizeTensorFlowFile,
-    .read_options = {{.name = "model",
-                      .type = OptionDef::kText,
-                      .help = "Which graph of a SavedModel, by its tags",
-                      .placeholder = "TAG,..."},
-                     {.name = "signature",
-                      .type = OptionDef::kText,
-                      .help = "Which signature of the model; by default serving_default, of TFLite "
-                              "that of the first subgraph",
-                      .placeholder = "NAME"}},
+    .read_options = {OptionDef::Text("model", "TAG,...",
+                                     "Which graph of a SavedModel, by its tags"),
+                     OptionDef::Text(
+                         "signature", "NAME",
+                         "Which signature of the model; by default serving_default, of TFLite "
+                         "that of the first subgraph")},
     .names_files = true,
     .read = ReadTensorFlowFile,
 });

@@ -17,10 +17,8 @@ namespace {
         [](const Candidate& file) {
           return LooksLikeTorch(file.head, file.size) ? Match::kPossible : Match::kNo;
         },
-    .read_options = {{.name = "model",
-                      .type = OptionDef::kText,
-                      .help = "Which model of an archive that holds several",
-                      .placeholder = "NAME"}},
+    .read_options = {OptionDef::Text("model", "NAME",
+                                     "Which model of an archive that holds several")},
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadTorch(source, {.model = request.options.Text("model")});
