@@ -50,7 +50,10 @@ x2ir_runs_once(x2ir_once)
 target_sources(${X2IR_BINARY_TARGET}
   PRIVATE ${x2ir_sources} ${X2IR_SCHEMA_DATA} $<TARGET_OBJECTS:x2ir_once>
   PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${x2ir_headers})
-target_sources(x2ir_once PRIVATE ${X2IR_SCHEMA_DATA})
+# It includes what is generated, and compiles none of it.
+set(x2ir_generated_headers ${X2IR_SCHEMA_DATA})
+list(FILTER x2ir_generated_headers EXCLUDE REGEX "\\.cc$")
+target_sources(x2ir_once PRIVATE ${x2ir_generated_headers})
 target_include_directories(x2ir_once PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_features(${X2IR_BINARY_TARGET} PUBLIC cxx_std_20)
 foreach(target ${X2IR_BINARY_TARGET} x2ir_once)

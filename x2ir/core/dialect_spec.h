@@ -90,15 +90,19 @@ class DialectSpec {
     for (const std::string_view op : ops) From(op, fn);
     return *this;
   }
-  // Several ops, each by code of its own: From({{"MaxPool", MaxPool}, {"MaxPoolV2", MaxPoolV2}}).
+  // Several ops, each by code of its own or by a lens:
+  // From({{"MaxPool", MaxPool}, {"MaxPoolV2", MaxPoolV2}}).
   struct Row {
     template <typename Fn>
-    Row(std::string_view op, Fn fn) : op(op), fn([fn](Args& a) { return ValuesOf(fn, a); }) {}
+    requires std::is_invocable_v<Fn, Args&> Row(std::string_view op, Fn fn)
+        : op(op), fn([fn](Args& a) { return ValuesOf(fn, a); }) {}
+    Row(std::string_view op, Lens lens) : op(op), lens(std::move(lens)) {}
     std::string_view op;
     ReadFn fn;
+    Lens lens;
   };
   DialectSpec& From(std::initializer_list<Row> rows) {
-    for (const Row& row : rows) Reads(row.op, row.fn);
+    for (const Row& row : rows) row.fn ? Reads(row.op, row.fn) : From(row.op, row.lens);
     return *this;
   }
   template <typename Fn>
