@@ -234,6 +234,24 @@ TEST_F(Batch, WhereOutputsGo) {
   }
 }
 
+// An extension of two parts is one, in names that are given as in those that are made.
+TEST_F(Batch, ExtensionsOfTwoParts) {
+  WriteModel("a.onnx");
+  WriteFile(folder_ / "list",
+            "a.onnx\na.onnx\tn/b.c.nnvm.json\na.onnx\tc.json\na.onnx\t.nnvm.json\n");
+  ASSERT_EQ(Run("x2ir convert --batch list --to nnvm -o out"), 1);
+  EXPECT_EQ(out_, "2 of 4 files done, 2 failed\n") << err_;
+  EXPECT_NE(err_.find("expected a name that ends in .nnvm.json"), std::string::npos) << err_;
+  EXPECT_TRUE(fs::exists(folder_ / "out/a.nnvm.json"));
+  EXPECT_TRUE(fs::exists(folder_ / "out/n/b.c.nnvm.json"));
+  WriteFile(folder_ / "out/list", "a.nnvm.json\nn/b.c.nnvm.json\n");
+  ASSERT_EQ(Run("cd out && x2ir convert --batch list -o back && x2ir convert a.nnvm.json"), 0)
+      << err_;
+  for (const char* file : {"out/back/a.json", "out/back/n/b.c.json", "out/a.json"}) {
+    EXPECT_TRUE(fs::exists(folder_ / file)) << file;
+  }
+}
+
 TEST_F(Batch, ListsHaveCommentsAndBlankLines) {
   WriteModel("a.onnx");
   WriteModel("#b.onnx");

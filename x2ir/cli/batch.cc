@@ -65,9 +65,7 @@ absl::StatusOr<std::string> OutputFor(const std::string& input, const Batch& bat
     return Invalid("'", input,
                    "' does not determine the name of its output; give the name after a tab");
   }
-  fs::path output = fs::path(batch.folder) / inside;
-  output.replace_extension(batch.extension);
-  return output.string();
+  return WithExtension((fs::path(batch.folder) / inside).string(), batch.extension);
 }
 
 constexpr size_t kMaxLine = size_t{64} << 10;

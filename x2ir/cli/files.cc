@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/files_read.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -17,13 +19,27 @@ namespace x2ir::cli {
 namespace {
 
 namespace fs = std::filesystem;
-// Where the file's name starts, and where its extension does (or the end).
+
+// Whether something stands before the extension.
+bool EndsIn(std::string_view name, std::string_view extension) {
+  return name.size() > extension.size() && name.ends_with(extension);
+}
+
+// Where the file's name starts, and where its extension does (or the end): one that a format has
+// (".nnvm.json"), else all from the last dot on.
 std::pair<size_t, size_t> NameOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   const size_t start = slash == std::string::npos ? 0 : slash + 1;
   const size_t dot = path.rfind('.');
   const bool has = dot != std::string::npos && dot > start;
-  return {start, has ? dot : path.size()};
+  size_t end = has ? dot : path.size();
+  const std::string name = absl::AsciiStrToLower(ForAbsl(std::string_view(path).substr(start)));
+  for (const Format* format : AllFormats()) {
+    for (const std::string& extension : format->extensions) {
+      if (EndsIn(name, extension)) end = std::min(end, path.size() - extension.size());
+    }
+  }
+  return {start, end};
 }
 
 }  // namespace
@@ -37,9 +53,12 @@ std::string DefaultOutput(const std::string& input, std::string_view extension) 
   return StrCat(stem.empty() ? "model" : stem, extension);
 }
 
+std::string WithExtension(const std::string& path, std::string_view extension) {
+  return StrCat(path.substr(0, NameOf(path).second), extension);
+}
+
 bool HasExtension(const std::string& path, std::string_view extension) {
-  const auto [start, dot] = NameOf(path);
-  return std::string_view(path).substr(dot) == extension;
+  return EndsIn(std::string_view(path).substr(NameOf(path).first), extension);
 }
 
 namespace {

@@ -25,6 +25,8 @@ using Mapped = std::vector<std::shared_ptr<const MappedFile>>;  // what MappedFi
 
 // "a/b/net.onnx" and ".json" give "net.json": in the current folder.
 std::string DefaultOutput(const std::string& input, std::string_view extension);
+// "a/b/net.onnx" and ".json" give "a/b/net.json".
+std::string WithExtension(const std::string& path, std::string_view extension);
 bool HasExtension(const std::string& path, std::string_view extension);
 
 // InvalidArgument if an output is one of the inputs (under any name), or a file that a model is
