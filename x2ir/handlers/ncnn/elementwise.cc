@@ -31,7 +31,7 @@ Value* Shrink(NcnnArgs& a) {
   return Where(x < -lambda, x + bias, Where(x > lambda, x - bias, x * 0.0));
 }
 
-Expr Atan2(const Expr& y, const Expr& x) {
+Expr PlaneAngle(const Expr& y, const Expr& x) {
   const Expr angle = (y / x).Op("atan");
   const double pi = 3.14159265358979323846;
   const Expr turned = Where(x < 0.0, Where(y < 0.0, angle - pi, angle + pi), angle);
@@ -55,8 +55,8 @@ constexpr OfTwo kOfTwo[] = {
     {7, [](const Expr& x, const Expr& y) { return y - x; }},
     {8, [](const Expr& x, const Expr& y) { return y / x; }},
     {9, [](const Expr& x, const Expr& y) { return Pow(y, x); }},
-    {10, Atan2},
-    {11, [](const Expr& x, const Expr& y) { return Atan2(y, x); }},
+    {10, PlaneAngle},
+    {11, [](const Expr& x, const Expr& y) { return PlaneAngle(y, x); }},
 };
 
 // If a blob has fewer axes than the other: its first axis is the other's first where the sizes are

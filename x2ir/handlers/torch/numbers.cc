@@ -63,8 +63,8 @@ Expr Exp2(const Expr& x) { return Pow(x.Number(2), x); }
 Expr Deg2Rad(const Expr& x) { return x * (pi / 180); }
 Expr Rad2Deg(const Expr& x) { return x * (180 / pi); }
 
-// 2^e of integers in a float type, in halves so that no factor is out of reach.
-Expr Scaled(const Expr& x, const Expr& e) {
+// x 2^e of integers in a float type, in halves so that no factor is out of reach.
+Expr TimesTwoTo(const Expr& x, const Expr& e) {
   const Expr half = Floor(e * 0.5);
   return x * Pow(x.Number(2), half) * Pow(x.Number(2), e - half);
 }
@@ -73,7 +73,7 @@ std::pair<Expr, Expr> Frexp(const Expr& x) {
   const Expr odd = (x == 0) | IsInf(x) | IsNan(x);
   const Expr safe = Where(odd, 1, x);
   Expr e = Floor(Log(Abs(safe)) * (1 / ln2)) + 1;
-  Expr m = Scaled(safe, -e);
+  Expr m = TimesTwoTo(safe, -e);
   // The logarithm is rounded: the exponent may be off by one.
   const Expr over = Abs(m) >= 1, under = Abs(m) < 0.5;
   e = Where(over, e + 1, Where(under, e - 1, e));
@@ -99,7 +99,7 @@ Values NextAfter(TorchCall& c) {
   const Expr inwards = (up ^ (x > 0)) & (Abs(mantissa) == 0.5);
   Expr e = exponent - digits;
   e = Max(Where(inwards, e - 1, e), least);
-  const Expr step = Scaled(x * 0 + 1, e);
+  const Expr step = TimesTwoTo(x * 0 + 1, e);
   const Expr tiny = x.Number(std::ldexp(1.0, least));
   const Expr limit = x.Number(t == DType::kFloat64 ? std::numeric_limits<double>::max()
                                                    : std::numeric_limits<float>::max());
