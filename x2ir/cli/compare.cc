@@ -153,19 +153,18 @@ int RunCompare(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddCompare(CLI::App& app, Session& session) {
-  Verb verb(app, session, "compare", "Find the node at which two models start to differ", kFooter);
-  auto flags = std::make_shared<Flags>();
-  verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("OTHER", flags->other, "", "A model that should compute the same");
-  AddCaseFlags(verb, flags->cases, "Inputs: in_0, ... or real names");
-  AddMapFlag(verb, flags->map);
-  AddToleranceFlags(verb, flags->tolerance);
-  AddRuntimeFlags(verb, flags->runtime, "Compare with what this runtime computes");
-  verb.Text("--most", flags->most, "N", "The largest number of values in the table (20)");
-  verb.Text("--bisect", flags->bisect, "OUT",
+  VerbOf verb(app, session, "compare", "Find the node at which two models start to differ", kFooter,
+              RunCompare);
+  verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
+  verb.Text("OTHER", verb.flags.other, "", "A model that should compute the same");
+  AddCaseFlags(verb, verb.flags.cases, "Inputs: in_0, ... or real names");
+  AddMapFlag(verb, verb.flags.map);
+  AddToleranceFlags(verb, verb.flags.tolerance);
+  AddRuntimeFlags(verb, verb.flags.runtime, "Compare with what this runtime computes");
+  verb.Text("--most", verb.flags.most, "N", "The largest number of values in the table (20)");
+  verb.Text("--bisect", verb.flags.bisect, "OUT",
             "Write the part of OTHER that differs, and an io file beside it");
-  verb.Flag("--json", flags->json, "Print JSON");
-  verb.Do([flags, &session] { return RunCompare(*flags, session); });
+  verb.Flag("--json", verb.flags.json, "Print JSON");
 }
 
 }  // namespace x2ir::cli

@@ -1,7 +1,6 @@
 // x2ir diff: what do two graphs not have in common?
 #include "x2ir/inspect/diff.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -58,17 +57,15 @@ int RunDiff(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddDiff(CLI::App& app, Session& session) {
-  Verb verb(app, session, "diff", "Print the differences of two graphs", kFooter);
-  auto flags = std::make_shared<Flags>();
-  verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("OTHER", flags->other, "", "The model to compare it with").Required();
-  verb.Flag("--raw", flags->raw, "The graphs as the files have them, not as IR");
-  verb.Flag("--optimize", flags->optimize,
+  VerbOf verb(app, session, "diff", "Print the differences of two graphs", kFooter, RunDiff);
+  verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
+  verb.Text("OTHER", verb.flags.other, "", "The model to compare it with").Required();
+  verb.Flag("--raw", verb.flags.raw, "The graphs as the files have them, not as IR");
+  verb.Flag("--optimize", verb.flags.optimize,
             "Optimize both for ONNX first, so that differences which passes remove and roundings "
             "of weights do not count")
       .Excludes("--raw");
-  verb.Flag("--json", flags->json, "Print JSON");
-  verb.Do([flags, &session] { return RunDiff(*flags, session); });
+  verb.Flag("--json", verb.flags.json, "Print JSON");
 }
 
 }  // namespace x2ir::cli

@@ -1,7 +1,6 @@
 // x2ir draw: a model's graph as a picture.
 #include "x2ir/inspect/draw.h"
 
-#include <memory>
 #include <string>
 
 #include "x2ir/cli/files.h"
@@ -30,7 +29,8 @@ struct Flags {
   bool raw = false;
 };
 
-int RunDraw(Flags flags, Session& session) {
+int RunDraw(const Flags& given, Session& session) {
+  Flags flags = given;
   if (flags.out == "-") flags.out.clear();  // standard output, as without -o
   const bool svg = HasExtension(flags.out, ".svg");
   if (!flags.out.empty()) {
@@ -73,13 +73,12 @@ int RunDraw(Flags flags, Session& session) {
 }  // namespace
 
 void AddDraw(CLI::App& app, Session& session) {
-  Verb verb(app, session, "draw", "Draw a model's graph: SVG, or Graphviz's text", kFooter);
-  auto flags = std::make_shared<Flags>();
-  verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("-o,--output", flags->out, "FILE.dot|.svg",
+  VerbOf verb(app, session, "draw", "Draw a model's graph: SVG, or Graphviz's text", kFooter,
+              RunDraw);
+  verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
+  verb.Text("-o,--output", verb.flags.out, "FILE.dot|.svg",
             "The picture; by default Graphviz text goes to standard output");
-  verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
-  verb.Do([flags, &session] { return RunDraw(*flags, session); });
+  verb.Flag("--raw", verb.flags.raw, "The graph as the file has it, not converted to IR");
 }
 
 }  // namespace x2ir::cli

@@ -2,7 +2,6 @@
 #include "x2ir/inspect/info.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -125,15 +124,14 @@ int RunInfo(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddInfo(CLI::App& app, Session& session) {
-  Verb verb(app, session, "info", "Print the content and the cost of a model", kFooter);
-  auto flags = std::make_shared<Flags>();
-  verb.Repeated("MODEL", flags->models, "", "The model files").Required();
-  verb.Flag("--cost", flags->cost, "Multiply-adds, parameters and memory of activations, by op");
-  verb.Flag("--weights", flags->weights,
+  VerbOf verb(app, session, "info", "Print the content and the cost of a model", kFooter, RunInfo);
+  verb.Repeated("MODEL", verb.flags.models, "", "The model files").Required();
+  verb.Flag("--cost", verb.flags.cost,
+            "Multiply-adds, parameters and memory of activations, by op");
+  verb.Flag("--weights", verb.flags.weights,
             "Element type, range, mean, zeros and NaN of each weight; with --json a histogram too");
-  AddShapeFlags(verb, flags->shapes);
-  verb.Flag("--json", flags->json, "Print JSON; a list for several models");
-  verb.Do([flags, &session] { return RunInfo(*flags, session); });
+  AddShapeFlags(verb, verb.flags.shapes);
+  verb.Flag("--json", verb.flags.json, "Print JSON; a list for several models");
 }
 
 }  // namespace x2ir::cli

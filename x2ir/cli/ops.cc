@@ -1,6 +1,5 @@
 // x2ir ops: which ops are supported, at which opsets.
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -59,16 +58,15 @@ int RunOps(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddOps(CLI::App& app, Session& session) {
-  Verb verb(app, session, "ops", "Print the table of supported ops, or the description of one op",
-            kFooter, Reads::kNothing);
-  auto flags = std::make_shared<Flags>();
-  verb.Repeated("NAME", flags->names, "", "An op of the IR");
-  verb.Text("--dialect", flags->dialect, "NAME", "The ops of this dialect: onnx, tf, torch");
-  verb.Text("--opset", flags->opset, "N", "Only what holds at this opset").Needs("--dialect");
-  verb.Flag("--reference", flags->reference, "The full description of each op instead of a table");
-  verb.Flag("--json", flags->json, "Print JSON");
-  verb.Flag("--markdown", flags->markdown, "In Markdown").Excludes("--json");
-  verb.Do([flags, &session] { return RunOps(*flags, session); });
+  VerbOf verb(app, session, "ops", "Print the table of supported ops, or the description of one op",
+              kFooter, RunOps, Reads::kNothing);
+  verb.Repeated("NAME", verb.flags.names, "", "An op of the IR");
+  verb.Text("--dialect", verb.flags.dialect, "NAME", "The ops of this dialect: onnx, tf, torch");
+  verb.Text("--opset", verb.flags.opset, "N", "Only what holds at this opset").Needs("--dialect");
+  verb.Flag("--reference", verb.flags.reference,
+            "The full description of each op instead of a table");
+  verb.Flag("--json", verb.flags.json, "Print JSON");
+  verb.Flag("--markdown", verb.flags.markdown, "In Markdown").Excludes("--json");
 }
 
 }  // namespace x2ir::cli

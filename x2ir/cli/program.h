@@ -109,6 +109,26 @@ class Verb {
   std::shared_ptr<Settings> settings_ = std::make_shared<Settings>();
 };
 
+// A verb that runs a function of its flags.
+template <typename Flags>
+class VerbOf : public Verb {
+ public:
+  VerbOf(CLI::App& app, Session& session, const std::string& name, const std::string& description,
+         const std::string& footer, int (*run)(const Flags& flags, Session& session),
+         Reads reads = Reads::kModel)
+      : VerbOf(app, session, name, description, footer, run, reads, std::make_shared<Flags>()) {}
+
+  Flags& flags;
+
+ private:
+  VerbOf(CLI::App& app, Session& session, const std::string& name, const std::string& description,
+         const std::string& footer, int (*run)(const Flags& flags, Session& session), Reads reads,
+         const std::shared_ptr<Flags>& own)
+      : Verb(app, session, name, description, footer, reads), flags(*own) {
+    Do([own, run, &session] { return run(*own, session); });
+  }
+};
+
 }  // namespace x2ir::cli
 
 #endif  // X2IR_CLI_PROGRAM_H_

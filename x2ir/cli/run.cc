@@ -177,17 +177,15 @@ int RunRun(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddRun(CLI::App& app, Session& session) {
-  Verb verb(app, session, "run", "Run a model on inputs", kFooter);
-  auto flags = std::make_shared<Flags>();
-  verb.Text("MODEL", flags->model, "", "The model file").Required();
-  AddCaseFlags(verb, flags->cases, "An io file with the inputs");
-  verb.Repeated("--input", flags->inputs, "NAME=FILE.npy",
+  VerbOf verb(app, session, "run", "Run a model on inputs", kFooter, RunRun);
+  verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
+  AddCaseFlags(verb, verb.flags.cases, "An io file with the inputs");
+  verb.Repeated("--input", verb.flags.inputs, "NAME=FILE.npy",
                 "One input; replaces the input of the io file");
-  AddRuntimeFlags(verb, flags->runtime,
+  AddRuntimeFlags(verb, verb.flags.runtime,
                   "Write MODEL for this runtime, as x2ir convert does, and run it there");
-  verb.Text("-o,--output", flags->out, "OUT.safetensors", "Write inputs and outputs");
-  verb.Flag("--json", flags->json, "Print JSON");
-  verb.Do([flags, &session] { return RunRun(*flags, session); });
+  verb.Text("-o,--output", verb.flags.out, "OUT.safetensors", "Write inputs and outputs");
+  verb.Flag("--json", verb.flags.json, "Print JSON");
 }
 
 }  // namespace x2ir::cli

@@ -1,6 +1,5 @@
 // x2ir show: a model's graph as text to read.
 #include <limits>
-#include <memory>
 #include <string>
 
 #include "x2ir/cli/flags.h"
@@ -65,16 +64,15 @@ int RunShow(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddShow(CLI::App& app, Session& session) {
-  Verb verb(app, session, "show", "Print a model's graph as text", kFooter);
-  auto flags = std::make_shared<Flags>();
-  verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
-  verb.Flag("--types,!--no-types", flags->types, "Print types of results (default), or not");
-  verb.Flag("--names", flags->names, "Print names of nodes");
-  verb.Text("--max-constant", flags->max_constant, "N",
+  VerbOf verb(app, session, "show", "Print a model's graph as text", kFooter, RunShow);
+  verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
+  verb.Flag("--raw", verb.flags.raw, "The graph as the file has it, not converted to IR");
+  verb.Flag("--types,!--no-types", verb.flags.types, "Print types of results (default), or not");
+  verb.Flag("--names", verb.flags.names, "Print names of nodes");
+  verb.Text("--max-constant", verb.flags.max_constant, "N",
             "Print the elements of constants of up to N elements (8)");
-  verb.Text("--width", flags->width, "N", "Break lines of more than N characters (100); 0: never");
-  verb.Do([flags, &session] { return RunShow(*flags, session); });
+  verb.Text("--width", verb.flags.width, "N",
+            "Break lines of more than N characters (100); 0: never");
 }
 
 }  // namespace x2ir::cli

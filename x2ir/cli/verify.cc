@@ -189,20 +189,19 @@ int RunVerify(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddVerify(CLI::App& app, Session& session) {
-  Verb verb(app, session, "verify", "Compare a model's outputs with expected ones", kFooter);
-  auto flags = std::make_shared<Flags>();
-  verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("OTHER", flags->other, "", "A model that should compute the same");
-  AddCaseFlags(verb, flags->cases,
+  VerbOf verb(app, session, "verify", "Compare a model's outputs with expected ones", kFooter,
+              RunVerify);
+  verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
+  verb.Text("OTHER", verb.flags.other, "", "A model that should compute the same");
+  AddCaseFlags(verb, verb.flags.cases,
                "Inputs, and expected outputs: in_0, ..., out_0, ... or real names");
-  AddMapFlag(verb, flags->map);
-  AddToleranceFlags(verb, flags->tolerance);
-  AddRuntimeFlags(verb, flags->runtime, "Compare with what this runtime computes");
-  verb.Flag("--layers", flags->layers,
+  AddMapFlag(verb, verb.flags.map);
+  AddToleranceFlags(verb, verb.flags.tolerance);
+  AddRuntimeFlags(verb, verb.flags.runtime, "Compare with what this runtime computes");
+  verb.Flag("--layers", verb.flags.layers,
             "With OTHER: report the first node that differs and the error of each value, as x2ir "
             "compare does");
-  verb.Flag("--json", flags->json, "Print JSON");
-  verb.Do([flags, &session] { return RunVerify(*flags, session); });
+  verb.Flag("--json", verb.flags.json, "Print JSON");
 }
 
 }  // namespace x2ir::cli

@@ -107,7 +107,8 @@ std::optional<Model> LoadOne(const Flags& flags, const std::string& path, Sessio
   return model;
 }
 
-int RunView(Flags flags, Session& session) {
+int RunView(const Flags& given, Session& session) {
+  Flags flags = given;
   int64_t port = 0;
   if (!flags.port.empty()) {
     const auto number = ParseInt("--port", flags.port, 1, 65535);
@@ -220,22 +221,21 @@ int RunView(Flags flags, Session& session) {
 }  // namespace
 
 void AddView(CLI::App& app, Session& session) {
-  Verb verb(app, session, "view", "Write an HTML page that shows one model or two", kFooter);
-  auto flags = std::make_shared<Flags>();
-  verb.Text("MODEL", flags->model, "", "The model file").Required();
-  verb.Text("OTHER", flags->other, "", "A second model to show beside it");
-  verb.Text("-o,--output", flags->out, "FILE.html",
+  VerbOf verb(app, session, "view", "Write an HTML page that shows one model or two", kFooter,
+              RunView);
+  verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
+  verb.Text("OTHER", verb.flags.other, "", "A second model to show beside it");
+  verb.Text("-o,--output", verb.flags.out, "FILE.html",
             "The page (MODEL's name with .html, in this folder); -: standard output");
-  verb.Flag("--open", flags->open, "Open it in the browser");
-  verb.Flag("--serve", flags->serve, "Serve it to browsers on this machine, without a file")
+  verb.Flag("--open", verb.flags.open, "Open it in the browser");
+  verb.Flag("--serve", verb.flags.serve, "Serve it to browsers on this machine, without a file")
       .Excludes("--output");
-  verb.Text("--port", flags->port, "N", "The port to serve on; by default one that is free")
+  verb.Text("--port", verb.flags.port, "N", "The port to serve on; by default one that is free")
       .Needs("--serve");
-  verb.Flag("--weights", flags->weights, "Include the elements of weights, at most 64 MiB");
-  verb.Flag("--raw", flags->raw, "The graph as the file has it, not converted to IR");
-  AddCaseFlags(verb, flags->cases, "Color values by their error on these inputs");
-  AddMapFlag(verb, flags->map);
-  verb.Do([flags, &session] { return RunView(*flags, session); });
+  verb.Flag("--weights", verb.flags.weights, "Include the elements of weights, at most 64 MiB");
+  verb.Flag("--raw", verb.flags.raw, "The graph as the file has it, not converted to IR");
+  AddCaseFlags(verb, verb.flags.cases, "Color values by their error on these inputs");
+  AddMapFlag(verb, verb.flags.map);
 }
 
 }  // namespace x2ir::cli

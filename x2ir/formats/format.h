@@ -23,11 +23,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
 #include "x2ir/formats/options.h"
@@ -100,6 +102,20 @@ auto ReadWithParams(absl::StatusOr<Model> (*read)(const Source&, const Options&)
   return [read](const Source& source, const ReadRequest& request) {
     return read(source, {.params = request.options.Text("params")});
   };
+}
+
+// A format that is only read, by such a reader, and has the name of its dialect.
+template <typename Options>
+Format FormatWithParams(std::string name, std::vector<std::string> extensions, std::string doc,
+                        Match (*recognize)(const Candidate&),
+                        absl::StatusOr<Model> (*read)(const Source&, const Options&)) {
+  return {.name = name,
+          .dialect = std::move(name),
+          .extensions = std::move(extensions),
+          .doc = std::move(doc),
+          .recognize = recognize,
+          .read_options = {ParamsOption()},
+          .read = ReadWithParams(read)};
 }
 
 bool RegisterFormat(Format format, SourcePlace place = SourcePlace::Here());

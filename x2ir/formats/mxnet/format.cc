@@ -1,7 +1,6 @@
 // Registers the format "mxnet".
 #include "x2ir/formats/format.h"
 
-#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/mxnet/mxnet.h"
 #include "x2ir/formats/mxnet/names.h"
 #include "x2ir/formats/mxnet/ndarray_list.h"
@@ -18,15 +17,8 @@ Match RecognizeMxnet(const Candidate& file) {
   return nnvm::LooksLikeSymbolJson(head) && !HasNnvmMarks(head) ? Match::kCertain : Match::kNo;
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterFormat({
-    .name = "mxnet",
-    .dialect = mxnet::kDialect,
-    .extensions = {".params"},
-    .doc = "Symbols of MXNet, with their parameters",
-    .recognize = RecognizeMxnet,
-    .read_options = {ParamsOption()},
-    .read = ReadWithParams(ReadMxnet),
-});
+[[maybe_unused]] const bool kRegistered = RegisterFormat(FormatWithParams(
+    "mxnet", {".params"}, "Symbols of MXNet, with their parameters", RecognizeMxnet, ReadMxnet));
 
 }  // namespace
 }  // namespace x2ir

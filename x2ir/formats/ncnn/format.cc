@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/ncnn/ncnn.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -53,15 +52,8 @@ Match RecognizeNcnn(const Candidate& file) {
                                                                         : Match::kNo;
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterFormat({
-    .name = "ncnn",
-    .dialect = ncnn::kDialect,
-    .extensions = {".param"},
-    .doc = "Networks of ncnn: a graph and its weights",
-    .recognize = RecognizeNcnn,
-    .read_options = {ParamsOption()},
-    .read = ReadWithParams(ReadNcnn),
-});
+[[maybe_unused]] const bool kRegistered = RegisterFormat(FormatWithParams(
+    "ncnn", {".param"}, "Networks of ncnn: a graph and its weights", RecognizeNcnn, ReadNcnn));
 
 }  // namespace
 }  // namespace x2ir

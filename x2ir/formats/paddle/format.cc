@@ -1,7 +1,6 @@
 // Registers the format "paddle".
 #include "x2ir/formats/format.h"
 
-#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/paddle/paddle.h"
 
 namespace x2ir {
@@ -16,15 +15,9 @@ Match RecognizePaddle(const Candidate& file) {
                                                                                 : Match::kNo;
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterFormat({
-    .name = "paddle",
-    .dialect = std::string(paddle::kDialect),
-    .extensions = {".pdmodel", ".pdiparams"},
-    .doc = "Inference models of PaddlePaddle: programs and PIR",
-    .recognize = RecognizePaddle,
-    .read_options = {ParamsOption()},
-    .read = ReadWithParams(ReadPaddle),
-});
+[[maybe_unused]] const bool kRegistered = RegisterFormat(FormatWithParams(
+    "paddle", {".pdmodel", ".pdiparams"}, "Inference models of PaddlePaddle: programs and PIR",
+    RecognizePaddle, ReadPaddle));
 
 }  // namespace
 }  // namespace x2ir
