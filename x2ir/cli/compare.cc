@@ -25,7 +25,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kCompareFooter[] =
     "Runs both models on the same inputs, compares every value that they both have, and says at\n"
     "which node they start to differ: its operands agree, its results do not. Values are matched "
     "by\n"
@@ -42,7 +42,7 @@ constexpr char kFooter[] =
     "  x2ir compare model.onnx other.onnx --bisect part.onnx   # and part.safetensors\n"
     "  x2ir compare model.onnx --with onnxruntime --bisect part.onnx";
 
-struct Flags {
+struct CompareFlags {
   std::string model, other, most, bisect;
   std::vector<std::string> map;
   CaseFlags cases;
@@ -51,7 +51,7 @@ struct Flags {
   bool json = false;
 };
 
-int RunCompare(const Flags& flags, Session& session) {
+int RunCompare(const CompareFlags& flags, Session& session) {
   VerifyOptions options;
   if (absl::Status s = ParseTolerances(flags.tolerance, &options); !s.ok()) {
     return session.Usage(s);
@@ -153,8 +153,8 @@ int RunCompare(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddCompare(CLI::App& app, Session& session) {
-  VerbOf verb(app, session, "compare", "Find the node at which two models start to differ", kFooter,
-              RunCompare);
+  VerbOf verb(app, session, "compare", "Find the node at which two models start to differ",
+              kCompareFooter, RunCompare);
   verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
   verb.Text("OTHER", verb.flags.other, "", "A model that should compute the same");
   AddCaseFlags(verb, verb.flags.cases, "Inputs: in_0, ... or real names");

@@ -48,7 +48,7 @@ using Strings = std::vector<std::string>;
 
 constexpr char kStandardOutput[] = "-";
 
-struct Flags {
+struct ConversionFlags {
   std::string model, out, from, to, report, summary;
   OptionFlags conversion, writing;
   BatchFlags batch;
@@ -85,7 +85,7 @@ absl::StatusOr<const Format*> FormatCalled(std::string_view flag, const std::str
 }
 
 // What is to be written.
-absl::StatusOr<const Format*> TargetOf(const Flags& flags, const ConversionVerb& words) {
+absl::StatusOr<const Format*> TargetOf(const ConversionFlags& flags, const ConversionVerb& words) {
   if (!flags.to.empty()) return FormatCalled("--to", flags.to, /*written=*/true);
   const Format* usual = FindFormat(words.format);
   if (flags.out.empty() || flags.out == kStandardOutput || !flags.batch.list.empty()) return usual;
@@ -108,7 +108,7 @@ absl::StatusOr<const Format*> TargetOf(const Flags& flags, const ConversionVerb&
 }
 
 // --with: an int8 model is run as the file that is written.
-absl::Status PlanRuntime(const Flags& flags, Plan& plan) {
+absl::Status PlanRuntime(const ConversionFlags& flags, Plan& plan) {
   if (!flags.runtime) return absl::OkStatus();
   if (!plan.to.int8) {
     return OptionError("with", "needs ", OptionText("int8"),
@@ -129,7 +129,7 @@ absl::Status PlanRuntime(const Flags& flags, Plan& plan) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Plan> PlanOf(const Flags& flags, const ConversionVerb& words) {
+absl::StatusOr<Plan> PlanOf(const ConversionFlags& flags, const ConversionVerb& words) {
   Plan plan;
   plan.named = !flags.out.empty();
   plan.to_stdout = flags.out == kStandardOutput;
@@ -439,8 +439,8 @@ absl::Status CalibrateBy(const BatchFile& file, ExportOptions& to) {
                      "and ", OptionText("calibrate"), " is not given");
 }
 
-int RunConversion(const Flags& flags, const Settings& settings, const ConversionVerb& words,
-                  Session& session) {
+int RunConversion(const ConversionFlags& flags, const Settings& settings,
+                  const ConversionVerb& words, Session& session) {
   absl::StatusOr<Plan> plan = PlanOf(flags, words);
   if (!plan.ok()) return session.Usage(plan.status());
   for (const std::string& warning : plan->warnings) session.Warn(warning);
@@ -527,7 +527,7 @@ int RunConversion(const Flags& flags, const Settings& settings, const Conversion
 
 void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words) {
   Verb verb(app, session, words.name, words.description, words.footer);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ConversionFlags>();
   if (!words.by_name) session.usual_targets[words.name] = words.format;
   const std::string extension = FindFormat(words.format)->extensions.front();
   verb.Text("MODEL", flags->model, "", "The model file, of any format that is read");

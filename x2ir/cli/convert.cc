@@ -5,7 +5,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kConvertFooter[] =
     "The name of -o decides the format: OUT.onnx is ONNX; OUT.json is IR (the graph), with\n"
     "OUT.safetensors (its weights) beside it. x2ir formats lists all formats.\n"
     "\n"
@@ -30,7 +30,7 @@ constexpr char kFooter[] =
 void AddConvert(CLI::App& app, Session& session) {
   AddConversion(app, session,
                 {"convert", "Convert a model to IR, ONNX, or another format that is written",
-                 kFooter, "converting", "ir", /*by_name=*/true});
+                 kConvertFooter, "converting", "ir", /*by_name=*/true});
 }
 
 }  // namespace x2ir::cli

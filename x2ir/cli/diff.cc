@@ -13,7 +13,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kDiffFooter[] =
     "Matches the nodes of two graphs by structure, not by name, and prints the nodes that are "
     "only\n"
     "in the first (-), only in the other (+), and the differences of nodes that both have (~):\n"
@@ -28,12 +28,12 @@ constexpr char kFooter[] =
     "  x2ir diff model.pt2 model.onnx --optimize     # a gelu in one op or in five is the same\n"
     "  x2ir diff model.onnx other.onnx --raw         # nodes and opsets as the files have them";
 
-struct Flags {
+struct DiffFlags {
   std::string model, other;
   bool raw = false, optimize = false, json = false;
 };
 
-int RunDiff(const Flags& flags, Session& session) {
+int RunDiff(const DiffFlags& flags, Session& session) {
   int code = kDone;
   Progress progress(session, "reading");
   std::optional<Model> model = LoadToLookAt(session, progress, flags.model, flags.raw, &code);
@@ -57,7 +57,7 @@ int RunDiff(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddDiff(CLI::App& app, Session& session) {
-  VerbOf verb(app, session, "diff", "Print the differences of two graphs", kFooter, RunDiff);
+  VerbOf verb(app, session, "diff", "Print the differences of two graphs", kDiffFooter, RunDiff);
   verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
   verb.Text("OTHER", verb.flags.other, "", "The model to compare it with").Required();
   verb.Flag("--raw", verb.flags.raw, "The graphs as the files have them, not as IR");

@@ -14,7 +14,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kDrawFooter[] =
     "The picture shows every node; for more than about 100, x2ir view is easier to read.\n"
     "\n"
     "Examples:\n"
@@ -24,13 +24,13 @@ constexpr char kFooter[] =
 
 constexpr size_t kMaxOnScreen = 100;  // nodes
 
-struct Flags {
+struct DrawFlags {
   std::string model, out;
   bool raw = false;
 };
 
-int RunDraw(const Flags& given, Session& session) {
-  Flags flags = given;
+int RunDraw(const DrawFlags& given, Session& session) {
+  DrawFlags flags = given;
   if (flags.out == "-") flags.out.clear();  // standard output, as without -o
   const bool svg = HasExtension(flags.out, ".svg");
   if (!flags.out.empty()) {
@@ -73,7 +73,7 @@ int RunDraw(const Flags& given, Session& session) {
 }  // namespace
 
 void AddDraw(CLI::App& app, Session& session) {
-  VerbOf verb(app, session, "draw", "Draw a model's graph: SVG, or Graphviz's text", kFooter,
+  VerbOf verb(app, session, "draw", "Draw a model's graph: SVG, or Graphviz's text", kDrawFooter,
               RunDraw);
   verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
   verb.Text("-o,--output", verb.flags.out, "FILE.dot|.svg",

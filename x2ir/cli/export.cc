@@ -5,7 +5,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kExportFooter[] =
     "Examples:\n"
     "  ir2onnx export model.json                     # model.onnx in this folder\n"
     "  ir2onnx export model.json -o old.onnx --opset 11\n"
@@ -22,8 +22,8 @@ constexpr char kFooter[] =
 
 void AddExport(CLI::App& app, Session& session) {
   AddConversion(app, session,
-                {"export", "Write a model as ONNX: one of IR, or of any other format", kFooter,
-                 "exporting", "onnx", /*by_name=*/false});
+                {"export", "Write a model as ONNX: one of IR, or of any other format",
+                 kExportFooter, "exporting", "onnx", /*by_name=*/false});
 }
 
 }  // namespace x2ir::cli

@@ -13,7 +13,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kFormatsFooter[] =
     "The names are those that --from and --to take.\n"
     "\n"
     "Examples:\n"
@@ -85,8 +85,8 @@ int RunFormats(bool json, Session& session) {
 }  // namespace
 
 void AddFormats(CLI::App& app, Session& session) {
-  Verb verb(app, session, "formats", "Print the formats that can be read and written", kFooter,
-            Reads::kNothing);
+  Verb verb(app, session, "formats", "Print the formats that can be read and written",
+            kFormatsFooter, Reads::kNothing);
   auto json = std::make_shared<bool>(false);
   verb.Flag("--json", *json, "Print JSON");
   verb.Do([json, &session] { return RunFormats(*json, session); });

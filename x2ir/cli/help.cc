@@ -20,7 +20,7 @@ using Strings = std::vector<std::string>;
 using Options = std::vector<const CLI::Option*>;
 
 constexpr size_t kColumn = 28;
-constexpr size_t kWidth = 100;
+constexpr size_t kHelpWidth = 100;
 
 // "-o, --output FILE".
 std::string NamesOf(const CLI::Option& option) {
@@ -44,7 +44,7 @@ std::string Entry(const std::string& name, std::string_view words) {
     text = line + "\n";
     line.clear();
   }
-  for (const std::string& part : Wrapped(words, kWidth - kColumn)) {
+  for (const std::string& part : Wrapped(words, kHelpWidth - kColumn)) {
     line.resize(kColumn, ' ');
     StrAppend(&text, line, part, "\n");
     line.clear();
@@ -93,7 +93,7 @@ class Help : public CLI::Formatter {
     const std::string words = app->get_description();
     for (size_t start = 0; start < words.size();) {
       const size_t end = std::min(words.find('\n', start), words.size());
-      for (const std::string& line : Wrapped(words.substr(start, end - start), kWidth)) {
+      for (const std::string& line : Wrapped(words.substr(start, end - start), kHelpWidth)) {
         StrAppend(&text, line, "\n");
       }
       start = end + 1;

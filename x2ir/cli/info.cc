@@ -19,7 +19,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kInfoFooter[] =
     "Inputs, outputs, ops with counts, weights, opsets, and every op that cannot be converted.\n"
     "The exit code is 0 even if some cannot: the last line, or \"converts\" with --json, tells.\n"
     "\n"
@@ -32,7 +32,7 @@ constexpr char kFooter[] =
     "  x2ir info model.onnx --cost --shape x:1,3,224,224\n"
     "  x2ir info a.onnx b.onnx --weights --json";
 
-struct Flags {
+struct InfoFlags {
   std::vector<std::string> models;
   OptionFlags shapes;
   bool cost = false, weights = false, json = false;
@@ -45,7 +45,7 @@ struct Part {
 };
 
 // Nothing when it failed: then the failure was printed, and *code is the exit code.
-std::optional<std::vector<Part>> PartsOf(const std::string& path, const Flags& flags,
+std::optional<std::vector<Part>> PartsOf(const std::string& path, const InfoFlags& flags,
                                          Session& session, int* code) {
   Progress progress(session, StrCat("reading ", path));
   std::vector<Part> parts;
@@ -83,7 +83,7 @@ std::optional<std::vector<Part>> PartsOf(const std::string& path, const Flags& f
   return parts;
 }
 
-int RunInfo(const Flags& flags, Session& session) {
+int RunInfo(const InfoFlags& flags, Session& session) {
   if (!flags.cost && !flags.shapes.Texts().empty()) {
     return session.Usage("--shape and --dynamic are for --cost");
   }
@@ -124,7 +124,8 @@ int RunInfo(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddInfo(CLI::App& app, Session& session) {
-  VerbOf verb(app, session, "info", "Print the content and the cost of a model", kFooter, RunInfo);
+  VerbOf verb(app, session, "info", "Print the content and the cost of a model", kInfoFooter,
+              RunInfo);
   verb.Repeated("MODEL", verb.flags.models, "", "The model files").Required();
   verb.Flag("--cost", verb.flags.cost,
             "Multiply-adds, parameters and memory of activations, by op");

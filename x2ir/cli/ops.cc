@@ -11,7 +11,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kOpsFooter[] =
     "With NAME all that is known of that op of the IR: what it computes, operands, attributes\n"
     "with their defaults and meanings, element types, and what it is in each dialect.\n"
     "\n"
@@ -29,7 +29,7 @@ constexpr char kFooter[] =
     "  x2ir ops --dialect onnx --markdown            # docs/supported_ops.md\n"
     "  x2ir ops --json | jq '.[] | select(.evaluates | not) | .op'";
 
-struct Flags {
+struct OpsFlags {
   Strings names;
   std::string dialect, opset;
   bool reference = false;
@@ -37,7 +37,7 @@ struct Flags {
   bool markdown = false;
 };
 
-int RunOps(const Flags& flags, Session& session) {
+int RunOps(const OpsFlags& flags, Session& session) {
   std::optional<int> opset;
   if (!flags.opset.empty()) {
     const auto n = ParseInt("--opset", flags.opset, 1, std::numeric_limits<int32_t>::max());
@@ -59,7 +59,7 @@ int RunOps(const Flags& flags, Session& session) {
 
 void AddOps(CLI::App& app, Session& session) {
   VerbOf verb(app, session, "ops", "Print the table of supported ops, or the description of one op",
-              kFooter, RunOps, Reads::kNothing);
+              kOpsFooter, RunOps, Reads::kNothing);
   verb.Repeated("NAME", verb.flags.names, "", "An op of the IR");
   verb.Text("--dialect", verb.flags.dialect, "NAME", "The ops of this dialect: onnx, tf, torch");
   verb.Text("--opset", verb.flags.opset, "N", "Only what holds at this opset").Needs("--dialect");

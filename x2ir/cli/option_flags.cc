@@ -10,7 +10,7 @@
 namespace x2ir::cli {
 namespace {
 
-using Type = OptionDef::Type;
+using OptionType = OptionDef::Type;
 
 // Options of one name, and who has them.
 struct Shared {
@@ -20,14 +20,14 @@ struct Shared {
 
 std::string TypeOf(const OptionDef& def) {
   if (!def.placeholder.empty()) return def.placeholder;
-  if (def.type == Type::kChoice) {
+  if (def.type == OptionType::kChoice) {
     std::string choices;
     for (const std::string& choice : def.choices) {
       StrAppend(&choices, choices.empty() ? "" : "|", choice);
     }
     return choices;
   }
-  return def.type == Type::kInt ? "N" : def.type == Type::kSize ? "SIZE" : "TEXT";
+  return def.type == OptionType::kInt ? "N" : def.type == OptionType::kSize ? "SIZE" : "TEXT";
 }
 
 // "Reading ir, tensorflow", in the order of the formats.
@@ -72,8 +72,8 @@ Arg OptionFlags::Add(Verb& verb, const OptionDef& def, bool switches) {
     return verb.Flag(both, flags_[def.name], def.help).SetsWhenGiven(given_[def.name]);
   }
   switch (def.type) {
-    case Type::kFlag: return verb.Flag(flag, flags_[def.name], def.help);
-    case Type::kList: return verb.Repeated(flag, lists_[def.name], TypeOf(def), def.help);
+    case OptionType::kFlag: return verb.Flag(flag, flags_[def.name], def.help);
+    case OptionType::kList: return verb.Repeated(flag, lists_[def.name], TypeOf(def), def.help);
     default: return verb.Text(flag, texts_[def.name], TypeOf(def), def.help);
   }
 }

@@ -48,7 +48,7 @@ Strings ChoicesOf(const std::string& type) {
   return choices;
 }
 
-PageVerb VerbOf(const CLI::App& app) {
+PageVerb PageVerbOf(const CLI::App& app) {
   PageVerb verb{app.get_name(), app.get_description(), app.get_footer(), {}};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
@@ -291,10 +291,10 @@ std::string FishPage(const PageVerb& program, const std::vector<PageVerb>& verbs
 
 std::optional<std::string> PageOf(const CLI::App& app, std::string_view program,
                                   std::string_view version, std::string_view kind) {
-  const PageVerb before = VerbOf(app);
+  const PageVerb before = PageVerbOf(app);
   std::vector<PageVerb> verbs;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    verbs.push_back(VerbOf(*verb));
+    verbs.push_back(PageVerbOf(*verb));
   }
   if (kind == "man") return ManPage(before, verbs, program, version);
   if (kind == "bash") return BashPage(before, verbs, program);

@@ -25,7 +25,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kRunFooter[] =
     "An io file holds in_0, in_1, ... in the model's order, or inputs by their real names; a\n"
     "prefix case0., case1., ... makes several cases. Prints a line for each output. OUT is an io\n"
     "file with inputs and outputs, which x2ir verify takes.\n"
@@ -37,7 +37,7 @@ constexpr char kFooter[] =
     "  x2ir run model.onnx --random 2 --shape x:1,3,224,224\n"
     "  x2ir run model.pt2 --io io.safetensors --with onnxruntime -o ort.safetensors";
 
-struct Flags {
+struct RunFlags {
   std::string model, out;
   CaseFlags cases;
   Strings inputs;
@@ -70,7 +70,7 @@ std::string Missing(const Graph& graph, const IoCase& io) {
   return missing;
 }
 
-int RunRun(const Flags& flags, Session& session) {
+int RunModel(const RunFlags& flags, Session& session) {
   const auto files = ParseInputFiles(flags.inputs);
   if (!files.ok()) return session.Usage(files.status());
   if (!flags.out.empty()) {
@@ -177,7 +177,7 @@ int RunRun(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddRun(CLI::App& app, Session& session) {
-  VerbOf verb(app, session, "run", "Run a model on inputs", kFooter, RunRun);
+  VerbOf verb(app, session, "run", "Run a model on inputs", kRunFooter, RunModel);
   verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
   AddCaseFlags(verb, verb.flags.cases, "An io file with the inputs");
   verb.Repeated("--input", verb.flags.inputs, "NAME=FILE.npy",

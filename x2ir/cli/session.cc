@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kBufferSize = size_t{1} << 16;
 
-int WriteAll(int fd, std::string_view text) { return x2ir::WriteAll(fd, text.data(), text.size()); }
+int WriteText(int fd, std::string_view text) { return WriteAll(fd, text.data(), text.size()); }
 
 // Escape sequences of colors.
 constexpr std::string_view kRed = "\x1b[1;31m", kGreen = "\x1b[32m", kYellow = "\x1b[1;33m",
@@ -105,22 +105,22 @@ void Session::Print(std::string_view text) {
 }
 
 void Session::Flush() {
-  if (write_error_ == 0) write_error_ = WriteAll(STDOUT_FILENO, out_);
+  if (write_error_ == 0) write_error_ = WriteText(STDOUT_FILENO, out_);
   out_.clear();
 }
 
 void Session::Warn(std::string_view message) {
   if (quiet) return;
   Flush();  // what belongs before it comes before it
-  WriteAll(STDERR_FILENO, StrCat(Colored("warning:", kYellow, HasColors(STDERR_FILENO)), " ",
-                                 ShortMessage(Printable(WithFlags(message))), "\n"));
+  WriteText(STDERR_FILENO, StrCat(Colored("warning:", kYellow, HasColors(STDERR_FILENO)), " ",
+                                  ShortMessage(Printable(WithFlags(message))), "\n"));
 }
 
 void Session::Error(std::string_view message) {
   Flush();
   while (message.ends_with('\n')) message.remove_suffix(1);
-  WriteAll(STDERR_FILENO, StrCat(Colored("error:", kRed, HasColors(STDERR_FILENO)), " ",
-                                 ShortMessage(Printable(WithFlags(message))), "\n"));
+  WriteText(STDERR_FILENO, StrCat(Colored("error:", kRed, HasColors(STDERR_FILENO)), " ",
+                                  ShortMessage(Printable(WithFlags(message))), "\n"));
 }
 
 int Session::Fail(const absl::Status& status, Phase phase, const Report* report) {

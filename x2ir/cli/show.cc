@@ -14,7 +14,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kShowFooter[] =
     "Inputs, and each node with types and attributes; weights are named, small constants have\n"
     "their elements. Long lines are broken; with --width 0 each node has one line.\n"
     "\n"
@@ -24,16 +24,16 @@ constexpr char kFooter[] =
     "  x2ir show model.onnx --raw                    # as the file has it, not converted\n"
     "  x2ir show model.json --names --max-constant 100";
 
-constexpr int64_t kWidth = 100;
+constexpr int64_t kShowWidth = 100;
 
-struct Flags {
+struct ShowFlags {
   std::string model, max_constant, width;
   bool raw = false;
   bool types = true;
   bool names = false;
 };
 
-int RunShow(const Flags& flags, Session& session) {
+int RunShow(const ShowFlags& flags, Session& session) {
   TextOptions options;
   options.types = flags.types;
   options.node_names = flags.names;
@@ -43,7 +43,7 @@ int RunShow(const Flags& flags, Session& session) {
     if (!n.ok()) return session.Usage(n.status());
     options.max_constant_elements = *n;
   }
-  int64_t width = kWidth;
+  int64_t width = kShowWidth;
   if (!flags.width.empty()) {
     const auto n = ParseInt("--width", flags.width, 0, std::numeric_limits<int32_t>::max());
     if (!n.ok()) return session.Usage(n.status());
@@ -64,7 +64,7 @@ int RunShow(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddShow(CLI::App& app, Session& session) {
-  VerbOf verb(app, session, "show", "Print a model's graph as text", kFooter, RunShow);
+  VerbOf verb(app, session, "show", "Print a model's graph as text", kShowFooter, RunShow);
   verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
   verb.Flag("--raw", verb.flags.raw, "The graph as the file has it, not converted to IR");
   verb.Flag("--types,!--no-types", verb.flags.types, "Print types of results (default), or not");

@@ -23,7 +23,7 @@
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kVerifyFooter[] =
     "Runs MODEL on the inputs of the io file and compares the results with the outputs there. "
     "With\n"
     "OTHER: compares OTHER with MODEL, on those inputs, or on random ones if there is no io file.\n"
@@ -59,7 +59,7 @@ constexpr char kFooter[] =
     "  x2ir verify model.onnx model.tflite --with litert --io io.safetensors\n"
     "  x2ir verify model.onnx int8.tflite --metric cosine --at-least 0.999";
 
-struct Flags {
+struct VerifyFlags {
   std::string model, other;
   std::vector<std::string> map;
   CaseFlags cases;
@@ -68,7 +68,7 @@ struct Flags {
   bool layers = false, json = false;
 };
 
-int RunVerify(const Flags& flags, Session& session) {
+int RunVerify(const VerifyFlags& flags, Session& session) {
   VerifyOptions options;
   if (absl::Status s = ParseTolerances(flags.tolerance, &options); !s.ok()) {
     return session.Usage(s);
@@ -189,7 +189,7 @@ int RunVerify(const Flags& flags, Session& session) {
 }  // namespace
 
 void AddVerify(CLI::App& app, Session& session) {
-  VerbOf verb(app, session, "verify", "Compare a model's outputs with expected ones", kFooter,
+  VerbOf verb(app, session, "verify", "Compare a model's outputs with expected ones", kVerifyFooter,
               RunVerify);
   verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
   verb.Text("OTHER", verb.flags.other, "", "A model that should compute the same");

@@ -31,7 +31,7 @@ extern char** environ;
 namespace x2ir::cli {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kViewFooter[] =
     "Writes one HTML file that any browser shows, without a network: the graph with modules as\n"
     "groups that open and close, what each node is, statistics of weights, costs by op. Of two\n"
     "models it shows both, marks their differences, and with --io or --random\n"
@@ -51,7 +51,7 @@ constexpr char kOpener[] = "open";
 constexpr char kOpener[] = "xdg-open";
 #endif
 
-struct Flags {
+struct ViewFlags {
   std::string model, other, out, port;
   std::vector<std::string> map;
   CaseFlags cases;
@@ -91,7 +91,7 @@ std::string TitleOf(const std::string& path, const std::string& other) {
 }
 
 // --shape is about the first model.
-std::optional<Model> LoadOne(const Flags& flags, const std::string& path, Session& session,
+std::optional<Model> LoadOne(const ViewFlags& flags, const std::string& path, Session& session,
                              Progress& progress, int* code) {
   if (!flags.raw) {
     return LoadAsIr(session, progress, path, Unsupported::kKeep, code,
@@ -107,8 +107,8 @@ std::optional<Model> LoadOne(const Flags& flags, const std::string& path, Sessio
   return model;
 }
 
-int RunView(const Flags& given, Session& session) {
-  Flags flags = given;
+int RunView(const ViewFlags& given, Session& session) {
+  ViewFlags flags = given;
   int64_t port = 0;
   if (!flags.port.empty()) {
     const auto number = ParseInt("--port", flags.port, 1, 65535);
@@ -221,7 +221,7 @@ int RunView(const Flags& given, Session& session) {
 }  // namespace
 
 void AddView(CLI::App& app, Session& session) {
-  VerbOf verb(app, session, "view", "Write an HTML page that shows one model or two", kFooter,
+  VerbOf verb(app, session, "view", "Write an HTML page that shows one model or two", kViewFooter,
               RunView);
   verb.Text("MODEL", verb.flags.model, "", "The model file").Required();
   verb.Text("OTHER", verb.flags.other, "", "A second model to show beside it");
