@@ -107,13 +107,13 @@ TEST_F(Resources, MemoryFollowsTheGraph) {
   ASSERT_TRUE(
       WriteOnnx(model, Path("m.onnx"), {.external = OnnxWriteOptions::External::kReference}).ok());
   // 16 MB are the program; of 100 MB of weights half are changed.
-  constexpr double kMost = 72;
-  EXPECT_LT(Run("x2ir convert m.onnx --weights reference").megabytes, kMost);
-  EXPECT_LT(Run("ir2onnx export m.json -o r.onnx --external-data reference").megabytes, kMost);
+  constexpr double kLimit = 72;
+  EXPECT_LT(Run("x2ir convert m.onnx --weights reference").megabytes, kLimit);
+  EXPECT_LT(Run("ir2onnx export m.json -o r.onnx --external-data reference").megabytes, kLimit);
   // Only what was folded is new.
   EXPECT_LT(fs::file_size(Path("r.onnx.data")), static_cast<uint64_t>(kBytes * kCount * 6 / 10));
-  EXPECT_LT(Run("x2ir convert m.onnx -o copy.json --optimize").megabytes, kMost);
-  EXPECT_LT(Run("ir2onnx export copy.json -o copy.onnx --external-data always").megabytes, kMost);
+  EXPECT_LT(Run("x2ir convert m.onnx -o copy.json --optimize").megabytes, kLimit);
+  EXPECT_LT(Run("ir2onnx export copy.json -o copy.onnx --external-data always").megabytes, kLimit);
 }
 
 // A SavedModel's variables stay in its data file.

@@ -116,7 +116,7 @@ TEST(MatchGraphs, StructureGoesBeforeNames) {
     n2: float32[2] = neg(n1)
     n3: float32[2] = exp(n2)
     n4: float32[2] = neg(n3) })");
-  const auto ports = MatchPorts(*a.graph, *b.graph);
+  const auto ports = MatchInterfaces(*a.graph, *b.graph);
   ASSERT_TRUE(ports.ok()) << ports.status();
   const GraphMatch match = MatchGraphs(*a.graph, *b.graph, *ports);
   std::string text;

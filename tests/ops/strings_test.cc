@@ -121,11 +121,11 @@ TEST(Text, Hash) {
        "proportional to its mole fraction.  Lewis-Randall Rule",
        0x098EFF6958C5E91A},
   };
-  constexpr uint64_t kMost = 0x7FFFFFFFFFFFFFFF;
+  constexpr uint64_t kLimit = 0x7FFFFFFFFFFFFFFF;
   for (const auto& [text, hash] : farm) {
     const std::string lines =
         "a = string[]{\"" + text + "\"}\n y = string_hash(a) { buckets = 9223372036854775807 }";
-    ExpectText(EvalText(lines), "int64[]{" + std::to_string(hash % kMost) + "}", lines);
+    ExpectText(EvalText(lines), "int64[]{" + std::to_string(hash % kLimit) + "}", lines);
   }
   // The key is bytes 0 to 15, the text 0 to 7 and 0 to 14.
   const std::pair<std::string, uint64_t> sip[] = {
@@ -139,7 +139,7 @@ TEST(Text, Hash) {
     const std::string lines = "a = string[]{\"" + text +
                               "\"}\n y = string_hash(a) { buckets = 9223372036854775807, method = "
                               "\"sip\", key = [506097522914230528, 1084818905618843912] }";
-    ExpectText(EvalText(lines), "int64[]{" + std::to_string(hash % kMost) + "}", lines);
+    ExpectText(EvalText(lines), "int64[]{" + std::to_string(hash % kLimit) + "}", lines);
   }
 }
 

@@ -146,13 +146,13 @@ Complex Pow(const Complex& z, const Complex& w) {
 }
 
 Complex Pow(const Complex& z, std::complex<double> exponent) {
-  constexpr int kMost = 4;
+  constexpr int kLimit = 4;
   const double n = exponent.real();
   if (exponent.imag() == 0 && std::abs(n) == 0.5) {
     const Complex root = Sqrt(z);
     return n > 0 ? root : Reciprocal(root);
   }
-  if (exponent.imag() == 0 && n == std::floor(n) && n != 0 && std::abs(n) <= kMost) {
+  if (exponent.imag() == 0 && n == std::floor(n) && n != 0 && std::abs(n) <= kLimit) {
     Complex power = z;
     for (int k = 1; k < std::abs(n); ++k) power = power * z;
     if (n > 0) return power;

@@ -185,12 +185,12 @@ Svd SvdOf(const Expr& a) {
   Builder& b = a.builder();
   const int64_t rank = a.rank();
   const Dim n = DimAt(a, -1), rows = DimAt(a, -2);
-  constexpr int64_t kMost = 64;
-  if (!n.is_static() || !rows.is_static() || n.value() > kMost) {
+  constexpr int64_t kLimit = 64;
+  if (!n.is_static() || !rows.is_static() || n.value() > kLimit) {
     b.Fail(
         Unimplemented("singular values where both sizes of the matrices are not known, or "
                       "more than ",
-                      kMost));
+                      kLimit));
     return {Gather(a, Int(b, 0), -2), a, a};
   }
   // Every pair of columns in turn is made orthogonal; so many rounds of all pairs are enough.

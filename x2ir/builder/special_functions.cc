@@ -79,7 +79,7 @@ Expr NotTiny(const Expr& x) { return Where(Abs(x) < kTiny, kTiny, x); }
 // integral.
 Expr GammaShare(const Expr& a, const Expr& x, bool upper) {
   constexpr double kLarge = 100;
-  constexpr int64_t kMost = 130;  // rounds that are enough below kLarge
+  constexpr int64_t kLimit = 130;  // rounds that are enough below kLarge
   constexpr int kNodes = 32;
   Builder& b = x.builder();
   const Expr large = a >= kLarge, by_series = x < a + 1.0;
@@ -100,7 +100,7 @@ Expr GammaShare(const Expr& a, const Expr& x, bool upper) {
     return {{term, sum, c, d, s[4] * change}, (term > sum * kEps) | (Abs(change - 1.0) > kEps)};
   };
   const std::vector<Expr> state =
-      Iterate(Int(b, kMost), {one / sa, one / sa, one / kTiny, one / b0, one / b0}, step);
+      Iterate(Int(b, kLimit), {one / sa, one / sa, one / kTiny, one / b0, one / b0}, step);
   const Expr scale = Exp(a * Log(x) - x - Lgamma64(a));
   const Expr p = state[1] * scale, q = state[4] * scale;
   // Gauss and Legendre between x and where nothing is left.
@@ -284,7 +284,7 @@ Expr Igammac(const Expr& a, const Expr& x) { return IncompleteGamma(a, x, true);
 // Halley's method from an approximation: Wilson and Hilferty's for large a, for small a the first
 // term of the series, or the exponential end.
 Expr IgammaInverse(const Expr& a0, const Expr& p0) {
-  constexpr int64_t kMost = 24;
+  constexpr int64_t kLimit = 24;
   const Expr a = Broadcast(a0, a0 + p0), p = Broadcast(p0, a0 + p0);
   const Expr inside = ((p > 0.0) & (p < 1.0)) & ((a > 0.0) & Not(IsInf(a)));
   const Expr share = Where(inside, p, 0.5), shape = Where(inside, a, 1.0);
@@ -306,7 +306,7 @@ Expr IgammaInverse(const Expr& a0, const Expr& p0) {
     return {{next}, Abs(next - x) > 1e-13 * x};
   };
   Builder& b = p0.builder();
-  const Expr found = Iterate(Int(b, kMost), {start}, step)[0];
+  const Expr found = Iterate(Int(b, kLimit), {start}, step)[0];
   const Expr positive = (a > 0.0) & Not(IsInf(a));
   const Expr edge = Where(positive & (p == 0.0), 0.0, Where(positive & (p == 1.0), kInf, p * kNaN));
   return Where(inside, found, edge);

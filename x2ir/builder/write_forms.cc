@@ -139,8 +139,8 @@ absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   const auto dims = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
-  constexpr int64_t kMost = 1 << 24;
-  if (!dims || !CheckedProduct(*dims) || *CheckedProduct(*dims) > kMost) {
+  constexpr int64_t kLimit = 1 << 24;
+  if (!dims || !CheckedProduct(*dims) || *CheckedProduct(*dims) > kLimit) {
     return CannotExpress("indices of unknown sizes");
   }
   std::vector<Value*> columns;

@@ -161,12 +161,12 @@ absl::StatusOr<std::vector<Job>> ReadList(const Batch& batch) {
 
 // What a conversion that failed may have read: the model's file, or all of a folder.
 std::vector<std::string> FilesOf(const std::string& input) {
-  constexpr size_t kMost = 10'000;
+  constexpr size_t kLimit = 10'000;
   std::vector<std::string> files = {input};
   std::error_code error;
   for (fs::recursive_directory_iterator it(input, error), end; !error && it != end;
        it.increment(error)) {
-    if (files.size() > kMost) break;
+    if (files.size() > kLimit) break;
     files.push_back(it->path().string());
   }
   return files;
@@ -538,13 +538,13 @@ void AddBatchFlags(Verb& verb, BatchFlags& flags) {
 namespace {
 
 absl::StatusOr<Limits> ParseLimits(const BatchFlags& flags) {
-  constexpr int64_t kMost = 1'000'000'000;
+  constexpr int64_t kLimit = 1'000'000'000;
   Limits limits;
   if (!flags.timeout.empty()) {
-    X2IR_ASSIGN_OR_RETURN(limits.seconds, ParseInt("--timeout", flags.timeout, 1, kMost));
+    X2IR_ASSIGN_OR_RETURN(limits.seconds, ParseInt("--timeout", flags.timeout, 1, kLimit));
   }
   if (!flags.memory.empty()) {
-    X2IR_ASSIGN_OR_RETURN(limits.bytes, ParseInt("--memory", flags.memory, 1, kMost));
+    X2IR_ASSIGN_OR_RETURN(limits.bytes, ParseInt("--memory", flags.memory, 1, kLimit));
     limits.bytes <<= 20;
   }
   return limits;

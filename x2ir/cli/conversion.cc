@@ -215,12 +215,12 @@ absl::Status CheckReplaces(const Plan& plan, const std::string& out) {
 // "wrote a.json and a.safetensors"; of many files only how many. What lies in a folder that was
 // written is part of it.
 std::string WroteText(const Strings& written) {
-  constexpr size_t kMost = 3;
+  constexpr size_t kLimit = 3;
   Strings files;
   for (const std::string& file : written) {
     if (files.empty() || !file.starts_with(files[0] + "/")) files.push_back(file);
   }
-  if (files.size() > kMost) {
+  if (files.size() > kLimit) {
     return StrCat("wrote ", files[0], " and ", files.size() - 1, " files beside it");
   }
   std::string text;

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "x2ir/core/edit/ports.h"
+#include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/shape.h"

@@ -14,7 +14,7 @@
 #include "x2ir/cli/tensor_summary.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/edit/ports.h"
+#include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/io_file.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/npy/npy.h"

@@ -21,7 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "x2ir/core/edit/ports.h"
+#include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/report.h"
 #include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"

@@ -242,10 +242,10 @@ std::vector<std::string> SchemaProblems(const Model& model, const Dialect& diale
 }
 
 std::string ProblemsText(const std::vector<std::string>& problems) {
-  constexpr size_t kMost = 20;
+  constexpr size_t kLimit = 20;
   std::string text;
-  for (size_t i = 0; i < problems.size() && i < kMost; ++i) StrAppend(&text, "\n  ", problems[i]);
-  if (problems.size() > kMost) StrAppend(&text, "\n  ... and ", problems.size() - kMost, " more");
+  for (size_t i = 0; i < problems.size() && i < kLimit; ++i) StrAppend(&text, "\n  ", problems[i]);
+  if (problems.size() > kLimit) StrAppend(&text, "\n  ... and ", problems.size() - kLimit, " more");
   return text;
 }
 

@@ -10,8 +10,8 @@
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver.h"
 #include "x2ir/core/edit/edit.h"
+#include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/edit/interface.h"
-#include "x2ir/core/edit/ports.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/core/suggest.h"
@@ -112,7 +112,7 @@ absl::Status ReorderAxes(Graph& graph, const ExportOptions& options, Interface& 
     const std::vector<std::string>& names;
     absl::Status (*reorder)(Graph&, const std::vector<std::string>&);
     Perm (*perm)(int64_t);
-    std::vector<PortChange>& ports;
+    std::vector<InterfaceChange>& ports;
   };
   for (const Row& row :
        {Row{options.inputs_as_nchw, InputsAsChannelsFirst, ToChannelsFirst, interface.inputs},

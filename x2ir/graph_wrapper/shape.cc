@@ -69,8 +69,8 @@ int64_t FloorDivInt(int64_t a, int64_t b) {  // b > 0
 class SymExpr {
  public:
   Poly poly;
-  std::string text;      // canonical
-  std::string spelling;  // as the user wrote it, where that differs
+  std::string text;        // canonical
+  std::string as_written;  // as the user wrote it, where that differs
 
   const Atom* single_atom() const {
     const bool single = poly.size() == 1 && poly[0].coefficient == 1 && poly[0].atoms.size() == 1;
@@ -575,7 +575,7 @@ Dim Spelled(const Dim& dim, std::string_view text) {
       text.begin(), text.end(), [](unsigned char c) { return c >= 0x20 && c != 0x7f && c != '#'; });
   if (!printable || SymExpr::Of(dim)->single_atom()) return dim;
   auto expr = std::make_shared<SymExpr>(*SymExpr::Of(dim));
-  expr->spelling = text;
+  expr->as_written = text;
   return MakeDim(std::move(expr));
 }
 
@@ -604,7 +604,7 @@ Dim Dim::Symbol(std::string_view text) {
 std::string Dim::ToString() const {
   if (is_unknown()) return "?";
   if (is_static()) return std::to_string(value_);
-  if (!expr_->spelling.empty()) return expr_->spelling;
+  if (!expr_->as_written.empty()) return expr_->as_written;
   const Atom* atom = expr_->single_atom();
   return atom && atom->kind == AtomKind::kName ? atom->name : expr_->text;
 }
@@ -795,7 +795,7 @@ namespace text_internal {
 std::string DimText(const Dim& dim) {
   if (!dim.is_symbolic()) return dim.ToString();
   const SymExpr* expr = SymExpr::Of(dim);
-  return expr->spelling.empty() ? expr->text : expr->spelling;
+  return expr->as_written.empty() ? expr->text : expr->as_written;
 }
 
 absl::StatusOr<Dim> ReadDim(std::string_view text, size_t* pos) {

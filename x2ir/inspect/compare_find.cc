@@ -250,7 +250,7 @@ absl::StatusOr<FoundDifferences> FindAsTheyAre(const Model& ir, const Model& oth
                                                absl::Span<const IoCase> cases,
                                                const VerifyOptions& options) {
   FoundDifferences found;
-  X2IR_ASSIGN_OR_RETURN(found.ports, MatchPorts(*ir.graph, *other.graph));
+  X2IR_ASSIGN_OR_RETURN(found.ports, MatchInterfaces(*ir.graph, *other.graph));
   if (cases.empty()) return found;
   X2IR_RETURN_IF_ERROR(MatchAndCompare(ir, other, cases[0], options, found));
   absl::flat_hash_map<const Value*, size_t> of_other;

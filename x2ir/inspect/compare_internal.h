@@ -22,7 +22,7 @@ struct Compared {
 
 // The results, with the values themselves.
 struct FoundDifferences {
-  PortMatch ports;
+  InterfaceMatch ports;
   GraphMatch match;
   std::vector<Compared> values;
   absl::flat_hash_map<const Value*, size_t> at;

@@ -20,8 +20,8 @@ namespace x2ir {
 namespace {
 
 void AddTo(int64_t& sum, int64_t n) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  sum = n > kMost - sum ? kMost : sum + n;
+  constexpr int64_t kLimit = std::numeric_limits<int64_t>::max();
+  sum = n > kLimit - sum ? kLimit : sum + n;
 }
 
 Dim Elements(const Value* value) {

@@ -13,8 +13,8 @@
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/op_name.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/same_meaning.h"
 #include "x2ir/inspect/size_names.h"
-#include "x2ir/inspect/spelling.h"
 
 namespace x2ir {
 namespace {
@@ -45,8 +45,8 @@ std::string TextOf(const Node& node) {
 }
 
 // Those that both have by name; else by position.
-void MatchPortsOf(absl::Span<const Value* const> first, absl::Span<const Value* const> other,
-                  ValuePairs& pairs) {
+void MatchInterfacesOf(absl::Span<const Value* const> first, absl::Span<const Value* const> other,
+                       ValuePairs& pairs) {
   absl::flat_hash_set<const Value*> left(other.begin(), other.end());
   std::vector<const Value*> without;
   for (const Value* x : first) {
@@ -71,9 +71,9 @@ class Differ {
   Differ(ModelDiff& diff, const Tolerance& weights) : diff_(diff), weights_(weights) {}
 
   void Graphs(const Graph& first, const Graph& other) {
-    PortMatch ports;
-    MatchPortsOf(first.inputs(), other.inputs(), ports.inputs);
-    MatchPortsOf(first.outputs(), other.outputs(), ports.outputs);
+    InterfaceMatch ports;
+    MatchInterfacesOf(first.inputs(), other.inputs(), ports.inputs);
+    MatchInterfacesOf(first.outputs(), other.outputs(), ports.outputs);
     for (const auto& [x, y] : ports.inputs) sizes_.Learn(x->type(), y->type());
     SayPorts(first.inputs(), other.inputs(), ports.inputs, "input");
     SayPorts(first.outputs(), other.outputs(), ports.outputs, "output");
@@ -82,7 +82,7 @@ class Differ {
 
  private:
   void Graphs(const Graph& first, const Graph& other, const std::string& where,
-              const PortMatch& ports, const GraphMatch& match) {
+              const InterfaceMatch& ports, const GraphMatch& match) {
     absl::flat_hash_set<const Node*> matched;
     for (const auto& [x, y] : match.nodes) matched.insert(y);
     // Nodes that only the other graph has come after the node that they follow there.

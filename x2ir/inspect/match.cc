@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/inspect/spelling.h"
+#include "x2ir/inspect/same_meaning.h"
 #include "x2ir/ops/eval_util.h"
 
 namespace x2ir {
@@ -49,7 +49,7 @@ class Matcher {
     FindConstants(b);
   }
 
-  GraphMatch Run(const PortMatch& ports, const ValuePairs& known) {
+  GraphMatch Run(const InterfaceMatch& ports, const ValuePairs& known) {
     for (const auto& [x, y] : ports.inputs) Pair(x, y);
     for (const auto& [x, y] : known) {
       Pair(x, y);
@@ -336,14 +336,14 @@ class Matcher {
 
 }  // namespace
 
-absl::StatusOr<PortMatch> MatchPorts(const Graph& a, const Graph& b) {
-  PortMatch ports;
+absl::StatusOr<InterfaceMatch> MatchInterfaces(const Graph& a, const Graph& b) {
+  InterfaceMatch ports;
   X2IR_ASSIGN_OR_RETURN(ports.inputs, InPairs(Required(a), Required(b), "input"));
   X2IR_ASSIGN_OR_RETURN(ports.outputs, InPairs(a.outputs(), b.outputs(), "output"));
   return ports;
 }
 
-IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Graph& b) {
+IoCase CaseOf(const IoCase& io, const InterfaceMatch& ports, const Graph& a, const Graph& b) {
   IoCase translated;
   translated.name = io.name;
   translated.inputs.resize(b.inputs().size());
@@ -360,13 +360,13 @@ IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Gr
   return translated;
 }
 
-GraphMatch MatchGraphs(const Graph& a, const Graph& b, const PortMatch& ports,
+GraphMatch MatchGraphs(const Graph& a, const Graph& b, const InterfaceMatch& ports,
                        const ValuePairs& known) {
   return Matcher(a, b).Run(ports, known);
 }
 
-PortMatch PortsByPosition(const Graph& a, const Graph& b) {
-  PortMatch ports;
+InterfaceMatch PortsByPosition(const Graph& a, const Graph& b) {
+  InterfaceMatch ports;
   const auto pair = [](absl::Span<const Value* const> x, absl::Span<const Value* const> y,
                        ValuePairs& pairs) {
     for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) pairs.emplace_back(x[i], y[i]);

@@ -15,12 +15,12 @@ namespace X2IR_API x2ir {
 
 // Pairs of required inputs, and of outputs: by name where all names of `b` are in `a`, else by
 // position. InvalidArgument where the numbers differ.
-struct PortMatch {
+struct InterfaceMatch {
   std::vector<std::pair<const Value*, const Value*>> inputs, outputs;
 };
-absl::StatusOr<PortMatch> MatchPorts(const Graph& a, const Graph& b);
+absl::StatusOr<InterfaceMatch> MatchInterfaces(const Graph& a, const Graph& b);
 // The inputs of a case of `a` as those of `b`, in the element types of these.
-IoCase CaseOf(const IoCase& io, const PortMatch& ports, const Graph& a, const Graph& b);
+IoCase CaseOf(const IoCase& io, const InterfaceMatch& ports, const Graph& a, const Graph& b);
 
 // From `a` to `b`; each at most once. Values are inputs and results of nodes of the outermost
 // graphs: constants have no partners, since they may be what differs.
@@ -36,13 +36,13 @@ struct GraphMatch {
   absl::flat_hash_map<const Node*, const Node*> nodes;
 };
 using ValuePairs = std::vector<std::pair<const Value*, const Value*>>;
-GraphMatch MatchGraphs(const Graph& a, const Graph& b, const PortMatch& ports,
+GraphMatch MatchGraphs(const Graph& a, const Graph& b, const InterfaceMatch& ports,
                        const ValuePairs& known = {});
 
 // For nested graphs of two nodes that are the same; `around` is the match of the outer graphs.
 // Their inputs and outputs are matched by position. The result also has the outer values that they
 // use.
-PortMatch PortsByPosition(const Graph& a, const Graph& b);
+InterfaceMatch PortsByPosition(const Graph& a, const Graph& b);
 GraphMatch MatchNested(const Graph& a, const Graph& b, const GraphMatch& around);
 
 }  // namespace x2ir

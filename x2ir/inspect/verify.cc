@@ -417,7 +417,7 @@ absl::StatusOr<Verification> VerifyModels(const Model& ir, const Model& other,
   Verification result;
   result.tolerance = options.tolerance;
   result.criterion = options.criterion;
-  X2IR_ASSIGN_OR_RETURN(const PortMatch ports, MatchPorts(*ir.graph, *other.graph));
+  X2IR_ASSIGN_OR_RETURN(const InterfaceMatch ports, MatchInterfaces(*ir.graph, *other.graph));
   for (const IoCase& io : cases) {
     X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> expected,
                           RunCase(*ir.graph, io, options.progress));

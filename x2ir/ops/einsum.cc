@@ -75,7 +75,7 @@ absl::StatusOr<Equation> ExpandEllipsis(Equation equation, const std::vector<int
                    " operands");
   }
   // Letters 1, 2, ... stay clear of those that people write.
-  constexpr int64_t kMost = 'A' - 1;
+  constexpr int64_t kLimit = 'A' - 1;
   const auto ellipsis = [](int64_t n) {
     std::string letters;
     for (int64_t i = n; i > 0; --i) letters += static_cast<char>(i);
@@ -87,7 +87,7 @@ absl::StatusOr<Equation> ExpandEllipsis(Equation equation, const std::vector<int
     const size_t at = term.find('.');
     const int64_t named = static_cast<int64_t>(term.size()) - (at != std::string::npos);
     const int64_t rest = ranks[i] - named;
-    if (rest < 0 || (rest > 0 && at == std::string::npos) || rest > kMost) {
+    if (rest < 0 || (rest > 0 && at == std::string::npos) || rest > kLimit) {
       return Invalid("operand ", i, " has rank ", ranks[i], ", but the equation names ", named,
                      " axes");
     }

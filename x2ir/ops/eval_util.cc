@@ -22,10 +22,10 @@ namespace {
 // Bytes of one tensor: no more than the machine has, since a system that promises more kills who
 // believes it.
 int64_t MaxAllocation() {
-  static constexpr int64_t kMost = int64_t{16} << 30;
+  static constexpr int64_t kLimit = int64_t{16} << 30;
   static const int64_t most = [] {
     const int64_t pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? std::min(kMost, pages * size) : kMost;
+    return pages > 0 && size > 0 ? std::min(kLimit, pages * size) : kLimit;
   }();
   return most;
 }

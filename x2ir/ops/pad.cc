@@ -128,9 +128,9 @@ absl::Status EvalPad(EvalContext& ctx) {
   for (size_t i = 0; i < n; ++i) {
     int64_t& dim = dims[axes[i]];
     // Bounds that no tensor reaches keep the arithmetic below from overflowing.
-    constexpr int64_t kMost = int64_t{1} << 60;
-    if (std::max(pads[i], pads[n + i]) > kMost || std::min(pads[i], pads[n + i]) < -kMost ||
-        dim > kMost || dim + pads[i] + pads[n + i] < 0) {
+    constexpr int64_t kLimit = int64_t{1} << 60;
+    if (std::max(pads[i], pads[n + i]) > kLimit || std::min(pads[i], pads[n + i]) < -kLimit ||
+        dim > kLimit || dim + pads[i] + pads[n + i] < 0) {
       return Invalid("pads: axis ", axes[i], " of size ", dim, " cannot be padded by ", pads[i],
                      " and ", pads[n + i]);
     }

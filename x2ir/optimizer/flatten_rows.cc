@@ -56,9 +56,9 @@ class RowsOfShapes {
     rows.flat = Shape{shape.NumElements(0, last), shape[last]};
     rows.flatten = ReshapeTarget(shape, rows.flat);
     rows.restore = ReshapeTarget(rows.flat, shape);
-    constexpr size_t kMost = 8;
-    if (last_.size() < kMost) return last_.emplace_back(std::move(rows));
-    next_ = (next_ + 1) % kMost;
+    constexpr size_t kLimit = 8;
+    if (last_.size() < kLimit) return last_.emplace_back(std::move(rows));
+    next_ = (next_ + 1) % kLimit;
     return last_[next_] = std::move(rows);
   }
 

@@ -77,11 +77,11 @@ std::optional<Window> PaddedWindow(const Rewriter& r, const Padding& p,
   const size_t n = window->rank();
   for (size_t i = 0; i < n; ++i) {
     const int64_t axis = SpatialAxis(*last, static_cast<int64_t>(i));
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (p.begins[axis] > kMost || p.ends[axis] > kMost) return std::nullopt;
+    constexpr int64_t kLimit = std::numeric_limits<int32_t>::max();
+    if (p.begins[axis] > kLimit || p.ends[axis] > kLimit) return std::nullopt;
     window->pads[i] += p.begins[axis];
     window->pads[i + n] += p.ends[axis];
-    if (window->pads[i] > kMost || window->pads[i + n] > kMost) return std::nullopt;
+    if (window->pads[i] > kLimit || window->pads[i + n] > kLimit) return std::nullopt;
   }
   return *std::move(window);
 }

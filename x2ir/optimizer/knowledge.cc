@@ -44,8 +44,8 @@ bool MayKnowMore(const Value& value) {
   const Shape& shape = *type.shape();
   if (!AreNumbers(shape)) return true;
   if (shape.rank() > 1 || !(IsInteger(type.dtype()) || type.dtype() == DType::kBool)) return false;
-  constexpr auto kMost = static_cast<int64_t>(InferContext::kMaxElements);
-  if (shape.rank() == 1 && shape[0].value() > kMost) return false;
+  constexpr auto kLimit = static_cast<int64_t>(InferContext::kMaxElements);
+  if (shape.rank() == 1 && shape[0].value() > kLimit) return false;
   const std::vector<Dim>* elements = value.elements();
   return !elements || !std::all_of(elements->begin(), elements->end(),
                                    [](const Dim& dim) { return dim.is_static(); });

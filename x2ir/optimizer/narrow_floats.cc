@@ -278,7 +278,7 @@ class Narrower {
   Tensor NarrowTensor(const Tensor& tensor, const std::string& name) {
     const Numbers<float> numbers(tensor);
     const bool half = options_.to == DType::kFloat16;
-    constexpr float kMost = 65504, kRoundsToInfinity = 65520, kLeast = 1.0F / (1 << 24);
+    constexpr float kLimit = 65504, kRoundsToInfinity = 65520, kLeast = 1.0F / (1 << 24);
     const auto overflows = [&](float v) {
       return half && std::isfinite(v) && std::fabs(v) >= kRoundsToInfinity;
     };
@@ -298,7 +298,7 @@ class Narrower {
       if (numbers.size() == 1) {
         result_.notes.push_back(StrCat("'", name, "' is ", numbers[0],
                                        ", beyond the range of float16; it becomes ",
-                                       std::copysign(kMost, numbers[0])));
+                                       std::copysign(kLimit, numbers[0])));
       } else {
         result_.warnings.push_back(StrCat(count, " of ", numbers.size(), " elements of '", name,
                                           "' are beyond the range of float16 (up to ", largest,
@@ -307,7 +307,7 @@ class Narrower {
     }
     std::vector<float> fixed(numbers.span().begin(), numbers.span().end());
     for (float& v : fixed) {
-      if (overflows(v)) v = std::copysign(kMost, v);
+      if (overflows(v)) v = std::copysign(kLimit, v);
       if (vanishes) v = std::copysign(kLeast, v);
     }
     return FromNumbers<float>(options_.to, tensor.dims(), fixed);

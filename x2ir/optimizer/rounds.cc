@@ -94,18 +94,18 @@ std::optional<Values> AppendRound(Builder& b, const Graph& body, const Values& i
 }
 
 int64_t NodesOfRounds(const Graph& body, int64_t rounds) {
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kLimit = int64_t{1} << 40;
   int64_t nodes = 1;
   for (const Node* node : body.nodes()) {
     int64_t own = 1;
     const std::optional<int64_t> inner_rounds = node->Is("loop") ? RoundsOf(*node) : std::nullopt;
     for (const Graph* inner : node->subgraphs()) {
-      own = std::min(kMost, own + NodesOfRounds(*inner, inner_rounds.value_or(1)));
+      own = std::min(kLimit, own + NodesOfRounds(*inner, inner_rounds.value_or(1)));
     }
-    nodes = std::min(kMost, nodes + own);
+    nodes = std::min(kLimit, nodes + own);
   }
   if (rounds <= 0) return 0;
-  return nodes > kMost / rounds ? kMost : nodes * rounds;
+  return nodes > kLimit / rounds ? kLimit : nodes * rounds;
 }
 
 absl::Status RoundsBudget::Take(const Graph& body, int64_t rounds) const {

@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<size_t>> PositionsOf(const std::vector<RuntimePort>& 
 
 }  // namespace
 
-absl::Status ModelInRuntime::MatchPorts() {
+absl::Status ModelInRuntime::MatchInterfaces() {
   std::vector<size_t> required, all(graph_->outputs().size());
   // An input that has a default value may be left out.
   for (size_t i = 0; i < graph_->inputs().size(); ++i) {
@@ -99,7 +99,7 @@ absl::StatusOr<ModelInRuntime> ModelInRuntime::Convert(const Model& ir,
   model.graph_ = ir.graph.get();
   model.runtime_ = std::move(runtime);
   X2IR_ASSIGN_OR_RETURN(model.model_, model.runtime_->Open(path));
-  X2IR_RETURN_IF_ERROR(model.MatchPorts());
+  X2IR_RETURN_IF_ERROR(model.MatchInterfaces());
   return model;
 }
 
@@ -109,7 +109,7 @@ absl::StatusOr<ModelInRuntime> ModelInRuntime::Open(const std::string& path, con
   model.graph_ = &graph;
   model.runtime_ = std::move(runtime);
   X2IR_ASSIGN_OR_RETURN(model.model_, model.runtime_->Open(path));
-  X2IR_RETURN_IF_ERROR(model.MatchPorts());
+  X2IR_RETURN_IF_ERROR(model.MatchInterfaces());
   return model;
 }
 

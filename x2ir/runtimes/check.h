@@ -40,7 +40,7 @@ class ModelInRuntime {
 
  private:
   ModelInRuntime() = default;
-  absl::Status MatchPorts();
+  absl::Status MatchInterfaces();
   const Graph* graph_ = nullptr;
   std::shared_ptr<const Runtime> runtime_;
   std::shared_ptr<const void> folder_;  // of the file; the model is destroyed before it

@@ -16,8 +16,8 @@ namespace x2ir {
 namespace {
 
 // The value of the file that a port is: by its name, else by position. Null: not known.
-const Value* ValueOf(absl::Span<const Value* const> values, const std::vector<PortChange>& ports,
-                     size_t at) {
+const Value* ValueOf(absl::Span<const Value* const> values,
+                     const std::vector<InterfaceChange>& ports, size_t at) {
   for (const Value* value : values) {
     if (value->name() == ports[at].name) return value;
   }
@@ -67,7 +67,7 @@ class Border {
  public:
   // `to_file`: it gives what the file takes; else what the model gave, of what the file gives.
   static absl::StatusOr<Border> Make(absl::Span<const Value* const> values,
-                                     std::vector<PortChange> ports, bool to_file) {
+                                     std::vector<InterfaceChange> ports, bool to_file) {
     auto graph = std::make_shared<Graph>("border");
     Builder b(*graph, nullptr);
     for (size_t k = 0; k < ports.size(); ++k) {
@@ -204,13 +204,13 @@ Int8InRuntime::Int8InRuntime(const Graph& ir, Interface interface, std::vector<I
 absl::StatusOr<std::vector<OutputError>> Int8InRuntime::Measure(
     const std::string& path, const Interface& after, std::shared_ptr<const Runtime> runtime) const {
   // Both list the source's ports, in its order; inputs that became constants are not among them.
-  const auto between = [&](const std::vector<PortChange>& before,
-                           const std::vector<PortChange>& then,
+  const auto between = [&](const std::vector<InterfaceChange>& before,
+                           const std::vector<InterfaceChange>& then,
                            const std::vector<std::string>& names) {
-    std::vector<PortChange> ports;
+    std::vector<InterfaceChange> ports;
     for (size_t k = 0; after.known && before.size() == then.size() && k < before.size(); ++k) {
       if (before[k].name.empty()) continue;
-      PortChange port = then[k];
+      InterfaceChange port = then[k];
       port.source = before[k].name;
       port.source_type = before[k].type;
       ports.push_back(std::move(port));

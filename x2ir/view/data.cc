@@ -307,8 +307,8 @@ class Matches {
       : data_a_(data_a), data_b_(data_b), strings_(strings) {}
 
   std::string Json(const Graph& a, const Graph& b) {
-    absl::StatusOr<PortMatch> ports = MatchPorts(a, b);
-    if (!ports.ok()) ports = PortMatch();  // then by names alone
+    absl::StatusOr<InterfaceMatch> ports = MatchInterfaces(a, b);
+    if (!ports.ok()) ports = InterfaceMatch();  // then by names alone
     AddGraphs(a, *ports, MatchGraphs(a, b, *ports));
     return StrCat("\"matches\":", JsonList(rows_, [](const auto& row) {
                     return StrCat("[", row.first.first, ",", row.first.second, row.second, "]");
@@ -316,7 +316,7 @@ class Matches {
   }
 
  private:
-  void AddGraphs(const Graph& a, const PortMatch& ports, const GraphMatch& match) {
+  void AddGraphs(const Graph& a, const InterfaceMatch& ports, const GraphMatch& match) {
     for (const auto& [x, y] : ports.inputs) AddPort(x, y, Outline::ItemKind::kInput);
     for (const auto& [x, y] : ports.outputs) AddPort(x, y, Outline::ItemKind::kOutput);
     absl::flat_hash_set<const Node*> matched;

@@ -122,9 +122,9 @@ int64_t CudnnNet::matrices() const {
 }
 
 absl::Status CheckSizes(const CudnnNet& net) {
-  constexpr int64_t kMost = int64_t{1} << 20, kMaxLayers = int64_t{1} << 10;
-  if (net.units >= 1 && net.units <= kMost && net.layers >= 1 && net.layers <= kMaxLayers &&
-      net.features >= 0 && net.features <= kMost) {
+  constexpr int64_t kLimit = int64_t{1} << 20, kMaxLayers = int64_t{1} << 10;
+  if (net.units >= 1 && net.units <= kLimit && net.layers >= 1 && net.layers <= kMaxLayers &&
+      net.features >= 0 && net.features <= kLimit) {
     return absl::OkStatus();
   }
   return Invalid(net.layers, " layers of ", net.units, " units for ", net.features, " features");

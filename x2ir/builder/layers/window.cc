@@ -58,10 +58,10 @@ AttributeMap PoolAttrs(const Window& window) {
 }
 
 void CheckWindow(NodeReader& a, const Window& window) {
-  constexpr int64_t kMost = int64_t{1} << 24;
+  constexpr int64_t kLimit = int64_t{1} << 24;
   const auto within = [](const std::vector<int64_t>& numbers, int64_t least) {
     return std::all_of(numbers.begin(), numbers.end(),
-                       [&](int64_t n) { return n >= least && n <= kMost; });
+                       [&](int64_t n) { return n >= least && n <= kLimit; });
   };
   if (!within(window.kernel, 1) || !within(window.strides, 1) || !within(window.dilations, 1) ||
       !within(window.pads, 0)) {

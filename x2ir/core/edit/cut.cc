@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
-#include "x2ir/core/edit/ports.h"
+#include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"

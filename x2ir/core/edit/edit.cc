@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_set.h"
-#include "x2ir/core/edit/ports.h"
+#include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/numbers.h"

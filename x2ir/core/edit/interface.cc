@@ -19,7 +19,7 @@ namespace x2ir {
 namespace {
 
 using Strings = std::vector<std::string>;
-using PortList = std::vector<PortChange>;
+using PortList = std::vector<InterfaceChange>;
 
 constexpr char kMap[] = "map";
 constexpr std::string_view kForm =
@@ -56,14 +56,14 @@ std::string NamesOf(const Values& values) {
   return names;
 }
 
-PortChange PortOf(const Value& value) {
+InterfaceChange PortOf(const Value& value) {
   return {value.name(), value.name(), value.type(), value.type(), {}, {}};
 }
 
 template <typename Values>
 bool UpdatePorts(const Values& values, PortList& ports) {
   size_t next = 0;
-  for (PortChange& port : ports) {
+  for (InterfaceChange& port : ports) {
     if (port.name.empty()) continue;
     if (next == values.size()) return false;
     port.name = values[next]->name();
@@ -73,7 +73,7 @@ bool UpdatePorts(const Values& values, PortList& ports) {
   return next == values.size();
 }
 
-std::string PortJson(const PortChange& port) {
+std::string PortJson(const InterfaceChange& port) {
   std::string json = StrCat("{\"source\": ", ReadableJson(port.source));
   const auto add = [&](std::string_view key, const std::string& text) {
     StrAppend(&json, ", \"", key, "\": ", text);
@@ -99,7 +99,7 @@ void ReadType(JsonReader& json, Type* type) {
 PortList ReadPorts(JsonReader& json) {
   PortList ports;
   json.Array([&](size_t) {
-    PortChange port;
+    InterfaceChange port;
     json.Object([&](std::string_view key) {
       if (key == "source") {
         port.source = json.String();
@@ -158,7 +158,7 @@ absl::StatusOr<Interface> ReadReport(const std::string& path) {
 // --- By hand ---------------------------------------------------------------------------------
 
 struct Said {
-  PortChange port;
+  InterfaceChange port;
   std::string layout;  // "nchw", "nhwc"
   bool used = false;
 };
@@ -206,7 +206,7 @@ absl::StatusOr<Interface> Complete(std::vector<Said> all, const Graph* source,
         continue;
       }
       it->used = true;
-      PortChange port = it->port;
+      InterfaceChange port = it->port;
       if (source) port.source_type = value->type();
       if (port.name.empty()) {
         ports.push_back(std::move(port));
@@ -265,12 +265,12 @@ absl::StatusOr<Interface> Complete(std::vector<Said> all, const Graph* source,
 // The values that ports are: by their names, else by position.
 absl::StatusOr<std::vector<Value*>> ValuesOf(const std::vector<Value*>& values,
                                              const PortList& ports, std::string_view what) {
-  std::vector<const PortChange*> left;
-  for (const PortChange& port : ports) {
+  std::vector<const InterfaceChange*> left;
+  for (const InterfaceChange& port : ports) {
     if (!port.name.empty()) left.push_back(&port);
   }
   std::vector<Value*> found;
-  for (const PortChange* port : left) {
+  for (const InterfaceChange* port : left) {
     if (Value* value = Named(values, port->name)) found.push_back(value);
   }
   if (found.size() == left.size()) return found;
@@ -280,7 +280,7 @@ absl::StatusOr<std::vector<Value*>> ValuesOf(const std::vector<Value*>& values,
                      " are given; it has: ", NamesOf(values));
 }
 
-absl::Status CheckCast(const PortChange& port, DType from, DType to) {
+absl::Status CheckCast(const InterfaceChange& port, DType from, DType to) {
   const auto kind = [](DType t) { return IsFloating(t) ? 0 : IsInteger(t) ? 1 : 2; };
   if (kind(from) == kind(to) && kind(from) != 2) return absl::OkStatus();
   return OptionError(kMap, "'", port.source, "' is ", Name(from), " in one model and ", Name(to),
@@ -288,13 +288,13 @@ absl::Status CheckCast(const PortChange& port, DType from, DType to) {
                      OptionText("io_type"), " float32, or give inputs of that type by --io");
 }
 
-bool ChangesType(const PortChange& port) {
+bool ChangesType(const InterfaceChange& port) {
   return port.source_type.is_tensor() && port.type.is_tensor() &&
          port.source_type.dtype() != DType::kUndefined && port.type.dtype() != DType::kUndefined &&
          port.source_type.dtype() != port.type.dtype();
 }
 
-absl::Status CheckPerm(const PortChange& port, const Value& value) {
+absl::Status CheckPerm(const InterfaceChange& port, const Value& value) {
   if (port.perm.empty()) return absl::OkStatus();
   std::vector<int64_t> sorted = port.perm;
   std::sort(sorted.begin(), sorted.end());
@@ -340,7 +340,7 @@ absl::Status RestoreInputs(Graph& graph, const PortList& ports, NamePairs& names
                         ValuesOf(RequiredInputs(graph), ports, "input"));
   std::vector<Value*> order;
   size_t next = 0;
-  for (const PortChange& port : ports) {
+  for (const InterfaceChange& port : ports) {
     if (port.name.empty()) {
       if (!port.source_type.is_known()) {
         return OptionError(kMap, "'", port.source, "': its type is not known");
@@ -372,7 +372,7 @@ absl::Status RestoreOutputs(Graph& graph, const PortList& ports, NamePairs& name
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> values,
                         ValuesOf(graph.outputs(), ports, "output"));
   for (size_t k = 0; k < values.size(); ++k) {
-    const PortChange& port = ports[k];
+    const InterfaceChange& port = ports[k];
     Value* output = values[k];
     const size_t at =
         std::find(graph.outputs().begin(), graph.outputs().end(), output) - graph.outputs().begin();
@@ -427,7 +427,7 @@ void Update(const Graph& graph, Interface& interface) {
 }
 
 void NoteConstant(const std::string& file_or_number, const std::string& name, PortList& inputs) {
-  for (PortChange& port : inputs) {
+  for (InterfaceChange& port : inputs) {
     if (port.source != name) continue;
     port.name.clear();
     port.constant = file_or_number;
@@ -436,18 +436,19 @@ void NoteConstant(const std::string& file_or_number, const std::string& name, Po
 
 void NoteTypes(const Graph& graph, bool but_elements, Interface& interface) {
   Update(graph, interface);
-  for (PortChange& port : interface.inputs) {
+  for (InterfaceChange& port : interface.inputs) {
     if (port.name.empty()) continue;
     const DType before = port.source_type.dtype();
     port.source_type = port.type;
     if (but_elements && before != DType::kUndefined) port.source_type.set_dtype(before);
   }
-  for (PortChange& port : interface.outputs) port.source_type = but_elements ? Type() : port.type;
+  for (InterfaceChange& port : interface.outputs)
+    port.source_type = but_elements ? Type() : port.type;
 }
 
 void NotePerm(const std::vector<int64_t>& perm, const std::string& name,
-              std::vector<PortChange>& ports) {
-  for (PortChange& port : ports) {
+              std::vector<InterfaceChange>& ports) {
+  for (InterfaceChange& port : ports) {
     if (port.name == name && !name.empty()) {
       port.perm = AsInts(Compose(AsPerm(port.perm), AsPerm(perm)));
     }
@@ -473,13 +474,13 @@ absl::StatusOr<Interface> ReadInterface(const Strings& texts, const Graph* sourc
 absl::Status AsConverted(Graph& source, Interface& interface) {
   Strings inputs, outputs;
   bool cuts = false;
-  for (const PortChange& port : interface.inputs) {
+  for (const InterfaceChange& port : interface.inputs) {
     const Value* value = source.Find(port.source);
     cuts = cuts || !value || !value->is_input();
     inputs.push_back(port.source);
   }
   if (cuts) cuts = !inputs.empty();
-  for (const PortChange& port : interface.outputs) outputs.push_back(port.source);
+  for (const InterfaceChange& port : interface.outputs) outputs.push_back(port.source);
   Strings own;
   for (const Value* output : std::as_const(source).outputs()) own.push_back(output->name());
   // Two outputs may be one value.
@@ -491,7 +492,7 @@ absl::Status AsConverted(Graph& source, Interface& interface) {
       return OptionError(kMap, "it does not describe this model: ", std::string(s.message()));
     }
   }
-  for (const PortChange& port : interface.inputs) {
+  for (const InterfaceChange& port : interface.inputs) {
     if (port.constant.empty()) continue;
     const auto names = RequiredInputs(source);
     Value* input = Named(names, port.source);
@@ -509,7 +510,7 @@ absl::Status AsConverted(Graph& source, Interface& interface) {
     order.insert(order.begin() + static_cast<ptrdiff_t>(at), source.AddInput(port.source, type));
     for (size_t i = 0; i < order.size(); ++i) source.ReplaceInputAt(i, order[i]);
   }
-  for (PortChange& port : interface.outputs) {
+  for (InterfaceChange& port : interface.outputs) {
     const Value* output = source.Find(port.source);
     if (!port.source_type.is_known() && output) port.source_type = output->type();
   }

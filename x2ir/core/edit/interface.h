@@ -21,7 +21,7 @@
 namespace X2IR_API x2ir {
 
 // An input or an output.
-struct PortChange {
+struct InterfaceChange {
   std::string source, name;   // in the source, and in the result; no name: it became a constant
   Type source_type, type;     // `type` with the result's own order of axes; unknown: not said
   std::vector<int64_t> perm;  // axis i of the result is axis perm[i] of the source; empty: the same
@@ -29,8 +29,8 @@ struct PortChange {
 };
 
 struct Interface {
-  bool known = false;                       // whether it says all; what is said by hand need not
-  std::vector<PortChange> inputs, outputs;  // in the source's order
+  bool known = false;  // whether it says all; what is said by hand need not
+  std::vector<InterfaceChange> inputs, outputs;  // in the source's order
 
   // {"inputs": [{"source": "x", "name": "image", "perm": [0,2,3,1], "source_type": "float32[...]",
   // "type": ...}], ...}; what is not said is left out.
@@ -46,13 +46,13 @@ Interface InterfaceOf(const Graph& graph);
 void Update(const Graph& graph, Interface& interface);
 // An input, by its name in the source, became a constant.
 void NoteConstant(const std::string& file_or_number, const std::string& name,
-                  std::vector<PortChange>& inputs);
+                  std::vector<InterfaceChange>& inputs);
 // The types of the graph are those of the source file, except for element types of inputs that an
 // option changes (the types of outputs are then not known).
 void NoteTypes(const Graph& graph, bool but_elements, Interface& interface);
 // This input or output, as it is called now, has another order of axes.
 void NotePerm(const std::vector<int64_t>& perm, const std::string& name,
-              std::vector<PortChange>& ports);
+              std::vector<InterfaceChange>& ports);
 
 // --- For comparing models --------------------------------------------------------------------
 // From texts: the path of a report (JSON), or descriptions of ports,

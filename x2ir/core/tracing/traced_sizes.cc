@@ -4,7 +4,7 @@
 #include <set>
 
 #include "x2ir/builder/shapes.h"
-#include "x2ir/core/edit/ports.h"
+#include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/tracing/traced_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/builder.h"

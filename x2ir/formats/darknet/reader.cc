@@ -13,7 +13,7 @@ namespace x2ir {
 namespace darknet {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 24;  // of any size or count
+constexpr int64_t kLimit = int64_t{1} << 24;  // of any size or count
 
 struct Planes {
   int64_t channels = 0, height = 0, width = 0;
@@ -28,7 +28,7 @@ class Options {
     const std::string* text = section_.Find(key);
     if (!text) return fallback;
     const std::vector<int64_t> numbers = ParseIntegers(*text);
-    if (numbers.empty() || numbers[0] < -kMost || numbers[0] > kMost) {
+    if (numbers.empty() || numbers[0] < -kLimit || numbers[0] > kLimit) {
       if (status_.ok()) status_ = Invalid("the value of '", key, "' is '", *text, "'");
       return fallback;
     }
@@ -243,13 +243,13 @@ class GraphReader {
     const int64_t stride = o.Positive("stride", 1);
     const int64_t stride_x = o.Integer("stride_x", -1), stride_y = o.Integer("stride_y", -1);
     const int64_t padding = o.Integer("pad", 0) != 0 ? size / 2 : o.Integer("padding", 0);
-    const int64_t shared = o.Integer("share_index", kMost), blur = o.Integer("antialiasing", 0);
+    const int64_t shared = o.Integer("share_index", kLimit), blur = o.Integer("antialiasing", 0);
     X2IR_RETURN_IF_ERROR(o.status());
     const Planes in = last_.planes;
     if (in.channels % groups != 0 || filters % groups != 0) {
       return Invalid(in.channels, " channels and ", filters, " filters in ", groups, " groups");
     }
-    if (shared < kMost) {
+    if (shared < kLimit) {
       X2IR_ASSIGN_OR_RETURN(const Layer layer, At(shared, layers_.size()));
       X2IR_RETURN_IF_ERROR(
           ShareWeights(layer, {filters, in.channels / groups, size, size}, HasNorm(o)));
@@ -424,7 +424,7 @@ class GraphReader {
       const int64_t before = planes.channels;
       planes = source.planes;
       planes.channels = before + source.planes.channels / groups;
-      if (planes.channels > kMost) return Invalid("too many channels");
+      if (planes.channels > kLimit) return Invalid("too many channels");
     }
     last_.planes = planes;
     return absl::OkStatus();
@@ -512,8 +512,8 @@ class GraphReader {
     X2IR_RETURN_IF_ERROR(Size(section, number));
     last_.weights.assign(operands_.end() - num_weights_, operands_.end());
     const Planes& planes = last_.planes;
-    if (planes.channels < 1 || planes.height < 1 || planes.width < 1 || planes.channels > kMost ||
-        planes.height > kMost || planes.width > kMost) {
+    if (planes.channels < 1 || planes.height < 1 || planes.width < 1 || planes.channels > kLimit ||
+        planes.height > kLimit || planes.width > kLimit) {
       return Invalid("its result has ", planes.channels, " planes of ", planes.height, " x ",
                      planes.width);
     }

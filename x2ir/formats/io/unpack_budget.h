@@ -17,7 +17,7 @@ class UnpackBudget {
  public:
   explicit UnpackBudget(uint64_t file_bytes = 0)
       : file_bytes_(file_bytes),
-        left_(std::max(kSmall, file_bytes > kMost / kTimes ? kMost : file_bytes * kTimes)) {}
+        left_(std::max(kSmall, file_bytes > kLimit / kTimes ? kLimit : file_bytes * kTimes)) {}
 
   // Must be called before that many bytes are unpacked. DataLoss if they are too many.
   absl::Status Take(uint64_t bytes) {
@@ -33,7 +33,7 @@ class UnpackBudget {
   static constexpr uint64_t kSmall = uint64_t{16} << 20, kTimes = 100;
 
  private:
-  static constexpr uint64_t kMost = uint64_t{1} << 62;
+  static constexpr uint64_t kLimit = uint64_t{1} << 62;
   uint64_t file_bytes_, left_;
 };
 

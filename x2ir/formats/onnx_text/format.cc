@@ -15,13 +15,13 @@ namespace {
 using onnx_text::ModelMessage;
 
 // A way to say a model in text.
-struct Spelling {
+struct TextForm {
   absl::StatusOr<std::string> (*to_wire)(std::string_view text);
   absl::Status (*from_wire)(std::string_view wire, const ProtoPut&);
   bool (*begins)(std::string_view head);
 };
 
-constexpr Spelling kTextProto = {
+constexpr TextForm kTextProto = {
     [](std::string_view text) {
       return ProtoTextToWire(text, ModelMessage(), ProtoUnknown::kError);
     },
@@ -33,7 +33,7 @@ constexpr Spelling kTextProto = {
       return !name.empty() && FindProtoField(ModelMessage(), name) != nullptr;
     },
 };
-constexpr Spelling kJson = {
+constexpr TextForm kJson = {
     [](std::string_view text) { return ProtoJsonToWire(text, ModelMessage()); },
     [](std::string_view wire, const ProtoPut& put) {
       return WireToProtoJson(wire, ModelMessage(), put);
@@ -43,25 +43,25 @@ constexpr Spelling kJson = {
       return !key.empty() && FindProtoJsonField(ModelMessage(), key) != nullptr;
     },
 };
-constexpr Spelling kSyntax = {onnx_text::SyntaxToWire, onnx_text::WireToSyntax,
+constexpr TextForm kSyntax = {onnx_text::SyntaxToWire, onnx_text::WireToSyntax,
                               onnx_text::LooksLikeSyntax};
 
-template <const Spelling& kSpelling>
-absl::StatusOr<Model> ReadSpelled(const Source& source, const ReadRequest&) {
+template <const TextForm& kForm>
+absl::StatusOr<Model> ReadTextForm(const Source& source, const ReadRequest&) {
   X2IR_ASSIGN_OR_RETURN(const BlobPtr file, source.Open());
-  absl::StatusOr<std::string> wire = kSpelling.to_wire(file->view());
+  absl::StatusOr<std::string> wire = kForm.to_wire(file->view());
   if (!wire.ok()) return Annotate(wire.status(), StrCat("'", source.name(), "'"));
   return ReadOnnxMessage(*std::move(wire), source);
 }
 
-template <const Spelling& kSpelling>
-absl::Status WriteSpelled(const Model& model, const Sink& sink, const FormatOptions& options) {
+template <const TextForm& kForm>
+absl::Status WriteTextForm(const Model& model, const Sink& sink, const FormatOptions& options) {
   X2IR_ASSIGN_OR_RETURN(OnnxWriteOptions write, onnx_format::WriteOptionsOf(options, sink));
-  write.encode = kSpelling.from_wire;
+  write.encode = kForm.from_wire;
   return WriteOnnx(model, sink, write);
 }
 
-template <const Spelling& kSpelling>
+template <const TextForm& kForm>
 Format FormatOf(std::string name, std::vector<std::string> extensions, std::string doc) {
   return {
       .name = std::move(name),
@@ -71,12 +71,12 @@ Format FormatOf(std::string name, std::vector<std::string> extensions, std::stri
       .recognize =
           [](const Candidate& file) {
             const std::string_view head = file.text();
-            return !file.is_folder && kSpelling.begins(head) ? Match::kPossible : Match::kNo;
+            return !file.is_folder && kForm.begins(head) ? Match::kPossible : Match::kNo;
           },
       .names_files = true,
-      .read = ReadSpelled<kSpelling>,
+      .read = ReadTextForm<kForm>,
       .write_options = onnx_format::WriteOptionDefs(),
-      .write = WriteSpelled<kSpelling>,
+      .write = WriteTextForm<kForm>,
       .companions = onnx_format::Companions,
       .input_defaults = true,
       .metadata = true,

@@ -5,9 +5,9 @@
 #include <map>
 
 #include "absl/strings/str_join.h"
+#include "x2ir/formats/python/call_text_internal.h"
 #include "x2ir/formats/python/classes_internal.h"
 #include "x2ir/formats/python/framework_internal.h"
-#include "x2ir/formats/python/spelling_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::python {
@@ -333,19 +333,19 @@ class ForwardWriter {
       return line;
     }
     const Step& step = *item.step;
-    Speller speller;
-    speller.framework = &p_.framework();
-    speller.operand = [&](const Operand& operand, bool) { return Use(operand.value, line); };
-    speller.size = [&](const Dim& dim) { return Size(dim, step); };
-    speller.device = Device();
+    CallContext context;
+    context.framework = &p_.framework();
+    context.operand = [&](const Operand& operand, bool) { return Use(operand.value, line); };
+    context.size = [&](const Dim& dim) { return Size(dim, step); };
+    context.device = Device();
     const Value* result = step.results.empty() ? nullptr : step.results[0];
-    speller.exact = result && result->dtype() == DType::kFloat64;
+    context.exact = result && result->dtype() == DType::kFloat64;
     if (step.layer) {
       const Layer& layer = *step.layer;
       const Module* module = LayerModule(step);
       std::vector<std::string> arguments;
       const auto text = [&](const Item& i) {
-        return SpellArgument({"", {i}, false}, speller).text;
+        return TextOfArgument({"", {i}, false}, context).text;
       };
       if (!layer.inputs.empty()) arguments.push_back(text(layer.inputs[0]));
       if (layer.inputs.size() == 2) arguments.push_back(text(layer.inputs[1]));
@@ -355,7 +355,7 @@ class ForwardWriter {
       line.expr = {StrCat(PathTo(module), "(", absl::StrJoin(arguments, ", "), ")")};
       return line;
     }
-    X2IR_ASSIGN_OR_RETURN(line.expr, Spell(step.call, speller));
+    X2IR_ASSIGN_OR_RETURN(line.expr, TextOfCall(step.call, context));
     return line;
   }
 

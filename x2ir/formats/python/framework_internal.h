@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "x2ir/formats/python/spelling_internal.h"
+#include "x2ir/formats/python/call_text_internal.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace x2ir::python {
@@ -43,9 +43,9 @@ struct Framework {
   std::string_view name;     // "PyTorch"
   std::string_view module;   // of Python: "torch"
   std::string_view package;  // what the code calls that
-  // Calls that have another spelling than usual (spelling.cc).
-  absl::Span<const SpellingRow> rows;
-  absl::Span<const SpellingForm> forms;
+  // Calls that have another spelling than usual (call_text.cc).
+  absl::Span<const CallText> rows;
+  absl::Span<const CallForm> forms;
   absl::Span<const Helper> helpers;
   std::string_view standard_imports, other_imports;  // that the next needs
   std::string_view load_file;                        // the function that reads the weights

@@ -39,7 +39,7 @@ const Framework::Arguments* FindName(std::string_view name) {
 }
 
 // Where OneFlow has another function, other arguments, or the same name for something else.
-constexpr SpellingRow kOneFlowRows[] = {
+constexpr CallText kOneFlowRows[] = {
     // x % y has the sign of x, as fmod; x // y of integers rounds to zero; & and | are logical.
     {"aten::remainder.Tensor", "remainder(self, other)"},
     {"aten::floor_divide.default", "floor_divide(self, other)"},
@@ -95,18 +95,18 @@ bool Is(const Call& call, std::string_view name, const Item& item) {
 }
 
 // A sum has the type that OneFlow gives it: of integers int64.
-absl::StatusOr<Expr> SpellSum(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellSum(const Call& call, const CallContext& context) {
   Call sum = call;
   sum.Erase("dtype");
   const Argument* argument = call.Find("dtype");
   const DType* dtype =
       argument && argument->items.size() == 1 ? std::get_if<DType>(&argument->items[0]) : nullptr;
-  X2IR_ASSIGN_OR_RETURN(Expr text, SpellAsUsual(sum, speller));
+  X2IR_ASSIGN_OR_RETURN(Expr text, TextOfUsualCall(sum, context));
   if (!dtype) return text;
   const Value* self = call.Tensor("self");
   const bool same = self && self->dtype() == *dtype;
   if (!same || (IsInteger(*dtype) && *dtype != DType::kInt64)) {
-    text = {StrCat(text.text, ".to(", speller.framework->TypeName(*dtype), ")")};
+    text = {StrCat(text.text, ".to(", context.framework->TypeName(*dtype), ")")};
   }
   if (!same && self && IsFloating(*dtype)) {
     return OneFlowLacks(call, "sum with 'dtype'");
@@ -115,20 +115,20 @@ absl::StatusOr<Expr> SpellSum(const Call& call, const Speller& speller) {
 }
 
 // It clamps to numbers alone.
-absl::StatusOr<Expr> SpellClamp(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellClamp(const Call& call, const CallContext& context) {
   const auto text = [&](std::string_view name) {
-    return SpellArgument(*call.Find(name), speller).text;
+    return TextOfArgument(*call.Find(name), context).text;
   };
   std::string out = text("self");
   for (const auto& [bound, function] :
        {std::pair<std::string_view, std::string_view>("min", "maximum"), {"max", "minimum"}}) {
     if (call.IsNone(bound)) continue;
-    out = StrCat(speller.framework->package, ".", function, "(", out, ", ", text(bound), ")");
+    out = StrCat(context.framework->package, ".", function, "(", out, ", ", text(bound), ")");
   }
   return Expr{std::move(out)};
 }
 
-absl::StatusOr<Expr> SpellPad(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellPad(const Call& call, const CallContext& context) {
   const std::vector<int64_t> pad = call.Ints("pad");
   const bool constant = call.op == "aten::constant_pad_nd.default" || call.IsNone("mode") ||
                         Is(call, "mode", std::string("constant"));
@@ -137,18 +137,18 @@ absl::StatusOr<Expr> SpellPad(const Call& call, const Speller& speller) {
   if (std::any_of(pad.begin(), pad.end(), [](int64_t n) { return n < 0; })) {
     return OneFlowLacks(call, "padding of less than nothing");
   }
-  return SpellAsUsual(call, speller);
+  return TextOfUsualCall(call, context);
 }
 
-absl::StatusOr<Expr> SpellMaxPool(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellMaxPool(const Call& call, const CallContext& context) {
   Call pool = call;
   pool.op.replace(pool.op.find("_with_indices"), 13, "");
-  X2IR_ASSIGN_OR_RETURN(Expr text, SpellAsUsual(pool, speller));
+  X2IR_ASSIGN_OR_RETURN(Expr text, TextOfUsualCall(pool, context));
   text.text.pop_back();
   return Expr{StrCat(text.text, ", return_indices=True)")};
 }
 
-absl::StatusOr<Expr> SpellScatterReduce(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellScatterReduce(const Call& call, const CallContext& context) {
   const bool adds = Is(call, "reduce", std::string("sum"));
   if ((!adds && !Is(call, "reduce", std::string("prod"))) || Is(call, "include_self", false)) {
     return OneFlowLacks(call, "scatter_reduce of that kind");
@@ -157,26 +157,26 @@ absl::StatusOr<Expr> SpellScatterReduce(const Call& call, const Speller& speller
   scatter.Erase("include_self");
   scatter.Erase("reduce");
   scatter.op = "aten::scatter_add.default";
-  if (adds) return SpellAsUsual(scatter, speller);
-  constexpr SpellingRow kMultiply = {
+  if (adds) return TextOfUsualCall(scatter, context);
+  constexpr CallText kMultiply = {
       "", "torch.scatter({self}, {dim}, {index}, {src}, reduce=\"multiply\")"};
-  return SpellRow(kMultiply, scatter, speller);
+  return TextOfRow(kMultiply, scatter, context);
 }
 
-absl::StatusOr<Expr> SpellPut(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellPut(const Call& call, const CallContext& context) {
   const Argument *indices = call.Find("indices"), *values = call.Find("values");
   if (!indices || !values) return Unimplemented(call.op, " without indices");
   if (Is(call, "accumulate", true)) return OneFlowLacks(call, "index_put with 'accumulate'");
   std::vector<std::string> parts;
   for (const Item& item : indices->items) {
     if (std::holds_alternative<None>(item)) return Unimplemented(call.op, " of some axes");
-    parts.push_back(SpellArgument({"", {item}, false}, speller).text);
+    parts.push_back(TextOfArgument({"", {item}, false}, context).text);
   }
-  return Expr{StrCat("index_put(", SpellArgument(*call.Find("self"), speller).text, ", ",
-                     Tuple(parts), ", ", SpellArgument(*values, speller).text, ")")};
+  return Expr{StrCat("index_put(", TextOfArgument(*call.Find("self"), context).text, ", ",
+                     Tuple(parts), ", ", TextOfArgument(*values, context).text, ")")};
 }
 
-absl::StatusOr<Expr> SpellGridSample(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellGridSample(const Call& call, const CallContext& context) {
   constexpr std::string_view kModes[] = {"bilinear", "nearest", "bicubic"};
   constexpr std::string_view kPaddings[] = {"zeros", "border", "reflection"};
   const int64_t mode = call.Int("interpolation_mode", -1), padding = call.Int("padding_mode", -1);
@@ -184,22 +184,22 @@ absl::StatusOr<Expr> SpellGridSample(const Call& call, const Speller& speller) {
   Call sample = call;
   sample.Set("interpolation_mode", std::string(kModes[mode]));
   sample.Set("padding_mode", std::string(kPaddings[padding]));
-  constexpr SpellingRow kSample = {
+  constexpr CallText kSample = {
       "", "F.grid_sample(input, grid, mode!:interpolation_mode, padding_mode!, align_corners!)"};
-  return SpellRow(kSample, sample, speller);
+  return TextOfRow(kSample, sample, context);
 }
 
-absl::StatusOr<Expr> SpellExact(const Call& call, const Speller&) {
+absl::StatusOr<Expr> SpellExact(const Call& call, const CallContext&) {
   return OneFlowLacks(call, "interpolation 'nearest-exact'");
 }
 
-absl::StatusOr<Expr> SpellRecurrentIn(const Call& call, const Speller& speller) {
-  X2IR_ASSIGN_OR_RETURN(const Expr text, SpellAsUsual(call, speller));
-  const size_t package = speller.framework->package.size();
+absl::StatusOr<Expr> SpellRecurrentIn(const Call& call, const CallContext& context) {
+  X2IR_ASSIGN_OR_RETURN(const Expr text, TextOfUsualCall(call, context));
+  const size_t package = context.framework->package.size();
   return Expr{StrCat(text.text.substr(0, package), "._C", text.text.substr(package))};
 }
 
-constexpr SpellingForm kOneFlowForms[] = {
+constexpr CallForm kOneFlowForms[] = {
     {"aten::sum.dim_IntList", SpellSum},
     {"aten::clamp.Tensor", SpellClamp},
     {"aten::constant_pad_nd.default", SpellPad},

@@ -19,9 +19,9 @@ namespace x2ir {
 namespace {
 
 uint32_t ByZlib(std::string_view bytes, uint32_t crc) {
-  constexpr size_t kMost = size_t{1} << 30;
+  constexpr size_t kLimit = size_t{1} << 30;
   while (!bytes.empty()) {
-    const size_t n = std::min(bytes.size(), kMost);
+    const size_t n = std::min(bytes.size(), kLimit);
     crc = static_cast<uint32_t>(
         ::crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(n)));
     bytes.remove_prefix(n);

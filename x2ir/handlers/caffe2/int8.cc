@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "x2ir/builder/quantized.h"
-#include "x2ir/core/other_row.h"
+#include "x2ir/core/read_through.h"
 #include "x2ir/handlers/caffe2/caffe2.h"
 
 namespace x2ir {
@@ -38,9 +38,9 @@ Values OnIntegers(Caffe2Args& a, std::string_view op, bool relu) {
     if (name.view().starts_with("Y_")) continue;
     attrs.Set(name, value);
   }
-  std::vector<OtherResult> results;
+  std::vector<ReadThroughResult> results;
   for (size_t i = 0; i < a.num_outputs(); ++i) results.push_back({a.wants(i), {}});
-  Values all = AsOther(a, "caffe2", 1, op, a.inputs(), std::move(attrs), results);
+  Values all = ReadThrough(a, "caffe2", 1, op, a.inputs(), std::move(attrs), results);
   if (all.empty() || !all[0]) return all;
   const Expr y(a, all[0]);
   all[0] = InSteps(relu ? y.Op("relu") : y, steps);
@@ -68,7 +68,7 @@ absl::StatusOr<Value*> Int8ResizeNearest(Caffe2Args& a) {
     attrs.Set(name, static_cast<float>(a.Number(name, 1)));
   }
   a.Drop({"order"});
-  const Values all = AsOther(a, "caffe2", 1, "ResizeNearest", a.inputs(), attrs, {{true, {}}});
+  const Values all = ReadThrough(a, "caffe2", 1, "ResizeNearest", a.inputs(), attrs, {{true, {}}});
   return InSteps({a, all[0]}, steps).value();
 }
 // What the reader makes of "Int8Given...": its operand is the integers.

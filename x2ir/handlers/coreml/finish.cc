@@ -53,10 +53,10 @@ absl::StatusOr<Tensor> Retyped(const Tensor& tensor, const Retyping& by, std::st
     const absl::Span<int32_t> out = narrow.mutable_span<int32_t>();
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
       constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(),
-                        kMost = std::numeric_limits<int32_t>::max();
+                        kLimit = std::numeric_limits<int32_t>::max();
       int64_t number = tensor.AsInt(i);
-      if (bounds) number = std::clamp(number, kLeast, kMost);
-      if (number < kLeast || number > kMost) {
+      if (bounds) number = std::clamp(number, kLeast, kLimit);
+      if (number < kLeast || number > kLimit) {
         return CannotExpress("constant '", name, "' has ", number, ", which no int32 is");
       }
       out[static_cast<size_t>(i)] = static_cast<int32_t>(number);
@@ -79,10 +79,10 @@ absl::StatusOr<Tensor> Retyped(const Tensor& tensor, const Retyping& by, std::st
   const Tensor aligned = tensor.AlignedCopyIfNeeded();
   const absl::Span<const float> in = aligned.span<float>();
   // The largest numbers that masks are made of stay the largest, and no infinities.
-  constexpr float kMost = 65504;
+  constexpr float kLimit = 65504;
   for (size_t i = 0; i < out.size(); ++i) {
     const bool finite = std::isfinite(in[i]);
-    out[i] = FloatToHalf(finite ? std::clamp(in[i], -kMost, kMost) : in[i]);
+    out[i] = FloatToHalf(finite ? std::clamp(in[i], -kLimit, kLimit) : in[i]);
   }
   return half;
 }

@@ -450,8 +450,8 @@ Expr MilOneHot(MilArgs& a) {
 // meant.
 absl::StatusOr<Value*> OneHotByQuestion(MilWriter& w, Value* index, double depth) {
   const Shape* shape = index->shape();
-  constexpr double kMost = 1 << 24;
-  if (!shape || depth < 1 || depth > kMost) return CannotExpress("indices of unknown rank");
+  constexpr double kLimit = 1 << 24;
+  if (!shape || depth < 1 || depth > kLimit) return CannotExpress("indices of unknown rank");
   const auto size = static_cast<int64_t>(depth);
   int64_t axis = w.Int("axis");
   if (axis < 0) axis += shape->rank() + 1;

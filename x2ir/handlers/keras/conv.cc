@@ -25,7 +25,7 @@ void SetPadding(NodeReader& a, const std::string& padding, Window* window) {
 }
 
 Window TakeKerasWindow(KerasArgs& a, size_t spatial) {
-  constexpr int64_t kMost = int64_t{1} << 24;
+  constexpr int64_t kLimit = int64_t{1} << 24;
   Window w;
   w.kernel = a.Tuple("kernel_size", spatial, 1);
   w.strides = a.Tuple("strides", spatial, 1);
@@ -33,7 +33,7 @@ Window TakeKerasWindow(KerasArgs& a, size_t spatial) {
   w.channels_last = a.ChannelsLast();
   for (const auto* list : {&w.kernel, &w.strides, &w.dilations}) {
     for (const int64_t n : *list) {
-      if (n < 1 || n > kMost) a.Fail(Invalid("a window of size or step ", n));
+      if (n < 1 || n > kLimit) a.Fail(Invalid("a window of size or step ", n));
     }
   }
   SetPadding(a, a.Text("padding", "valid"), &w);

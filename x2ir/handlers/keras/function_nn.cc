@@ -373,9 +373,9 @@ Value* FunctionCropToBox(KerasCall& c) {
   if (x.rank() != 3 && x.rank() != 4) c.Fail(Invalid("images of rank ", x.rank()));
   const int64_t top = c.Integer("offset_height", -1), left = c.Integer("offset_width", -1),
                 height = c.Integer("target_height", 0), width = c.Integer("target_width", 0);
-  constexpr int64_t kMost = int64_t{1} << 40;
-  if (top < 0 || left < 0 || height < 1 || width < 1 || top > kMost || left > kMost ||
-      height > kMost || width > kMost) {
+  constexpr int64_t kLimit = int64_t{1} << 40;
+  if (top < 0 || left < 0 || height < 1 || width < 1 || top > kLimit || left > kLimit ||
+      height > kLimit || width > kLimit) {
     c.Fail(Invalid("a box of ", height, " by ", width));
   }
   const Expr rows = Slice(x, x.rank() - 3, Size(top), Size(top + height));

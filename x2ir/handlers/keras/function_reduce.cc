@@ -82,7 +82,7 @@ Value* FunctionCountNonzero(KerasCall& c) {
 }
 
 // Of all elements where there is no axis.
-template <bool kMost>
+template <bool kLimit>
 Value* FunctionArg(KerasCall& c) {
   Expr x = c.Tensor("x");
   if (x.dtype() == DType::kBool) x = x.To(DType::kInt32);
@@ -92,7 +92,7 @@ Value* FunctionArg(KerasCall& c) {
   if (axis && axis->size() != 1) c.Fail(Invalid("its axis"));
   if (!axis) x = Flat(x);
   const int64_t along = axis ? c.AxisOf((*axis)[0], rank) : 0;
-  Expr y = x.Op(kMost ? "arg_max" : "arg_min", {}, {{"axis", along}, {"keepdims", keep && axis}});
+  Expr y = x.Op(kLimit ? "arg_max" : "arg_min", {}, {{"axis", along}, {"keepdims", keep && axis}});
   if (keep && !axis) y = Unsqueeze(y, CountedFrom(0, rank));
   return y.To(DType::kInt32);
 }

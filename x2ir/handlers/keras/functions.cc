@@ -5,7 +5,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
-#include "x2ir/core/other_row.h"
+#include "x2ir/core/read_through.h"
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/formats/keras/network.h"
 #include "x2ir/handlers/tf/tf.h"
@@ -372,7 +372,7 @@ Values KerasCall::AllAsTf(std::string_view tf_op, std::vector<Value*> operands,
 }
 
 Expr KerasCall::AsTf(std::string_view tf_op, std::vector<Value*> operands, AttributeMap attrs) {
-  return {b(), AsOther(*this, "tf", 1, tf_op, std::move(operands), std::move(attrs), {{}})[0]};
+  return {b(), ReadThrough(*this, "tf", 1, tf_op, std::move(operands), std::move(attrs), {{}})[0]};
 }
 
 // --- Rows ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
-#include "x2ir/core/other_row.h"
+#include "x2ir/core/read_through.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -41,7 +41,7 @@ Expr ResizedImages(NodeReader& a, const Expr& x, const Expr& sizes, const std::s
                                  [&](const ResizeRow& r) { return r.how == how; });
   a.Require(row != std::end(kResizeRows), StrCat("interpolation '", how, "'"));
   const auto tf = [&](std::string_view op, std::vector<Value*> operands, AttributeMap attrs) {
-    return Expr(a, AsOther(a, "tf", 1, op, std::move(operands), std::move(attrs), {{}})[0]);
+    return Expr(a, ReadThrough(a, "tf", 1, op, std::move(operands), std::move(attrs), {{}})[0]);
   };
   if (row->op.empty() || (antialias && !row->kernel.empty())) {
     const auto from = KnownSizes(x, 1, 3);

@@ -68,9 +68,9 @@ absl::StatusOr<Value*> Correlation(SymbolArgs& a) {
                 stride = a.Integer("stride1", 1), step = a.Integer("stride2", 1),
                 pad = a.Integer("pad_size", 0);
   const bool product = a.Flag("is_multiply", true);
-  constexpr int64_t kMost = 4096;
+  constexpr int64_t kLimit = 4096;
   if (kernel < 1 || kernel % 2 == 0 || most < 0 || stride < 1 || step < 1 || pad < 0 ||
-      std::max({kernel, most, stride, step, pad}) > kMost || most / step > 32) {
+      std::max({kernel, most, stride, step, pad}) > kLimit || most / step > 32) {
     return Invalid("a correlation of windows of ", kernel, " moved by ", most);
   }
   const auto padded = [&](size_t i) -> Expr {

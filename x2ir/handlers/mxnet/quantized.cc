@@ -53,11 +53,11 @@ QuantizedTensor ToSteps(SymbolArgs& a, const Expr& x, DType t, const Expr& low, 
 }
 // A result of a product as int32: a step is the product of the operands' steps.
 QuantizedTensor ToProduct(SymbolArgs& a, const Expr& x, const Expr& step) {
-  constexpr double kMost = 2147483647.0;
+  constexpr double kLimit = 2147483647.0;
   const Expr q = x.To(DType::kFloat64) / step.To(DType::kFloat64);
-  const Expr whole = Clip(Round(q), q.Number(-kMost), q.Number(kMost));
+  const Expr whole = Clip(Round(q), q.Number(-kLimit), q.Number(kLimit));
   (void)a;
-  return {whole.To(DType::kInt32), step * -kMost, step * kMost};
+  return {whole.To(DType::kInt32), step * -kLimit, step * kLimit};
 }
 Expr StepOf(SymbolArgs& a, DType t, const Expr& low, const Expr& high) {
   const Expr range = t == DType::kUInt8 ? high - low : MaxAbs(low, high);

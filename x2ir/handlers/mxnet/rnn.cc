@@ -23,8 +23,8 @@ absl::StatusOr<Values> Rnn(SymbolArgs& a) {
     a.Ignore(name);
   }
   a.Require(!lengths, "sequences of several lengths");
-  constexpr int64_t kMost = int64_t{1} << 20;
-  if (units < 1 || layers < 1 || units > kMost || layers > kMost)
+  constexpr int64_t kLimit = int64_t{1} << 20;
+  if (units < 1 || layers < 1 || units > kLimit || layers > kLimit)
     return Invalid("a network of ", layers, " layers of ", units, " units");
   const Expr x = a.in(0), parameters = Reshape(a.in(1), {-1});
   // A state of zeros may say nothing of the batch.

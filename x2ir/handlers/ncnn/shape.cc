@@ -367,8 +367,8 @@ absl::StatusOr<Value*> Diag(NcnnArgs& a) {
   const auto sizes = KnownSizes(a.in(0), 1, rank + 1);
   a.Require(sizes && (rank == 1 || rank == 2), "a diagonal of what is no matrix or list");
   const int64_t down = std::max<int64_t>(-offset, 0), right = std::max<int64_t>(offset, 0);
-  constexpr int64_t kMost = 1 << 20;
-  if (down > kMost || right > kMost) return Invalid("diagonal ", offset);
+  constexpr int64_t kLimit = 1 << 20;
+  if (down > kLimit || right > kLimit) return Invalid("diagonal ", offset);
   if (rank == 1) {
     const int64_t n = (*sizes)[0];
     std::vector<int64_t> places;

@@ -20,10 +20,10 @@ absl::StatusOr<Value*> ToClip(SymbolWriter& w) {
     return CannotExpress("bounds that are computed, or that no double holds");
   }
   if (!low && !high) return w.Nnvm("copy", {w.in(0)});
-  constexpr double kMost = 3.4028234663852886e38;
+  constexpr double kLimit = 3.4028234663852886e38;
   return w.Nnvm(
       "clip", {w.in(0)},
-      {{"a_min", NumberText(low.value_or(-kMost))}, {"a_max", NumberText(high.value_or(kMost))}});
+      {{"a_min", NumberText(low.value_or(-kLimit))}, {"a_max", NumberText(high.value_or(kLimit))}});
 }
 
 absl::StatusOr<Value*> ToDropout(SymbolWriter& w) {

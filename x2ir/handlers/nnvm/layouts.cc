@@ -21,7 +21,7 @@ using LayoutAxes = std::vector<LayoutAxis>;
 
 // Each letter once as a capital, and once at most as a small one.
 LayoutAxes ParseLayout(SymbolArgs& a, const std::string& text) {
-  constexpr int64_t kMost = int64_t{1} << 20;
+  constexpr int64_t kLimit = int64_t{1} << 20;
   LayoutAxes axes;
   int64_t number = 0;
   bool good = true;
@@ -29,7 +29,7 @@ LayoutAxes ParseLayout(SymbolArgs& a, const std::string& text) {
     const auto byte = static_cast<unsigned char>(c);
     if (std::isdigit(byte)) {
       number = 10 * number + (c - '0');
-      good = good && number <= kMost;
+      good = good && number <= kLimit;
       if (!good) break;
       continue;
     }

@@ -21,9 +21,9 @@ Expr PerChannel(PaddleArgs&, const Expr& numbers, int64_t rank, bool last) {
 }
 
 void RequireSteps(PaddleArgs& a, const std::vector<int64_t>& numbers, size_t spatial) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kLimit = int64_t{1} << 31;
   const bool fit = std::all_of(numbers.begin(), numbers.end(),
-                               [](int64_t number) { return number > 0 && number < kMost; });
+                               [](int64_t number) { return number > 0 && number < kLimit; });
   if (numbers.size() != spatial || !fit) {
     a.Fail(Invalid("steps or windows that are not those of ", spatial, " axes"));
   }

@@ -205,9 +205,9 @@ Expr TriangleIndices(PaddleArgs& a, bool lower) {
   const DType type = a.Dtype("dtype", DType::kInt64);
   const int64_t rows = a.Int("rows", a.Int("row", 0)), columns = a.Int("cols", a.Int("col", 0)),
                 offset = a.Int("offset", 0);
-  constexpr int64_t kMost = 1 << 24;
-  a.Require(rows >= 0 && columns >= 0 && rows <= kMost && columns <= kMost &&
-                rows * columns <= kMost && std::abs(offset) <= kMost,
+  constexpr int64_t kLimit = 1 << 24;
+  a.Require(rows >= 0 && columns >= 0 && rows <= kLimit && columns <= kLimit &&
+                rows * columns <= kLimit && std::abs(offset) <= kLimit,
             "as many elements");
   std::vector<int64_t> places[2];
   for (int64_t i = 0; i < rows; ++i) {

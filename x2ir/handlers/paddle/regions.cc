@@ -48,8 +48,8 @@ Expr PsRoiPool(PaddleArgs& a) {
   const int64_t height = a.Int("pooled_height", 1), width = a.Int("pooled_width", 1);
   const double scale = a.Number("spatial_scale", 1);
   a.Int("output_channels", 1);
-  constexpr int64_t kMost = 4096;
-  a.Require(height > 0 && width > 0 && height <= kMost && width <= kMost, "cells of this number");
+  constexpr int64_t kLimit = 4096;
+  a.Require(height > 0 && width > 0 && height <= kLimit && width <= kLimit, "cells of this number");
   const auto column = [&](int64_t i) { return Gather(rois, Int(a, i), 1); };
   const CellBounds rows = RfcnCells(column(1), column(3), scale, height, SizeOf(x, 2));
   const CellBounds columns = RfcnCells(column(0), column(2), scale, width, SizeOf(x, 3));

@@ -120,9 +120,10 @@ Expr Frame(PaddleArgs& a) {
   const Expr x = a.X();
   const int64_t length = a.Int("frame_length", 1), step = a.Int("hop_length", 1);
   const int64_t axis = a.Int("axis", -1);
-  constexpr int64_t kMost = 1 << 24;
-  a.Require(length > 0 && length <= kMost && step > 0 && step <= kMost && (axis == 0 || axis == -1),
-            "frames of that kind");
+  constexpr int64_t kLimit = 1 << 24;
+  a.Require(
+      length > 0 && length <= kLimit && step > 0 && step <= kLimit && (axis == 0 || axis == -1),
+      "frames of that kind");
   const bool last = axis == -1;
   const int64_t along = last ? a.Rank(x) - 1 : 0;
   const Size count = Plus(a, Divided(a, Minus(a, SizeAt(x, along), length), step), 1);

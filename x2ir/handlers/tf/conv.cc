@@ -81,15 +81,15 @@ Window TakeWindows(TfArgs& a, size_t spatial) {
 
 // The paddings of SAME and VALID along axis i, and whether sizes go together.
 absl::Status Complete(int64_t in, int64_t out, size_t i, Window* w) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kLimit = int64_t{1} << 31;
   for (const int64_t n : {in, out, w->kernel[i], w->strides[i], w->dilations[i]}) {
-    if (n < 1 || n >= kMost) return Invalid("a size, stride or dilation of ", n);
+    if (n < 1 || n >= kLimit) return Invalid("a size, stride or dilation of ", n);
   }
   if (IsSame(w->auto_pad)) {
     w->SplitPads(i, SamePadding(out, w->extent(i), w->strides[i]), /*odd_at_end=*/true);
   }
   const int64_t begin = w->pad_begin(i), end = w->pad_end(i);
-  if (begin < 0 || end < 0 || begin >= kMost || end >= kMost) {
+  if (begin < 0 || end < 0 || begin >= kLimit || end >= kLimit) {
     return Invalid("paddings of ", begin, " and ", end);
   }
   const int64_t span = out + begin + end - w->extent(i);

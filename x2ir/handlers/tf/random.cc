@@ -186,7 +186,7 @@ absl::StatusOr<Value*> RandomGamma(TfArgs& a) {
 // The probabilities of 0, 1, ... are summed until they exceed the number that was drawn.
 template <DrawKind kKind>
 absl::StatusOr<Value*> RandomPoisson(TfArgs& a) {
-  constexpr int64_t kMost = int64_t{1} << 30;
+  constexpr int64_t kLimit = int64_t{1} << 30;
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   a.Ignore("Rtype");
   const DType own = a.in(After(kKind))->dtype();
@@ -204,7 +204,7 @@ absl::StatusOr<Value*> RandomPoisson(TfArgs& a) {
     return {{sum, Where(open, n, s[1])}, (u > sum) & more};
   };
   const Expr none = mean * 0.0;
-  const Expr count = Iterate(Int(a, kMost), {none, none}, step)[1];
+  const Expr count = Iterate(Int(a, kLimit), {none, none}, step)[1];
   const Expr result = Where(rate == 0.0, 0.0, count);
   if (!IsFloating(t)) return result.To(t).value();
   return Where(valid, result, std::numeric_limits<double>::quiet_NaN()).To(t).value();
@@ -222,9 +222,9 @@ absl::StatusOr<Value*> RandomUniformInt(TfArgs& a) {
   const DType t = a.in(kLow)->dtype();
   // A float64 has enough digits for less.
   const auto low = a.Ints(kLow), high = a.Ints(kHigh);
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kLimit = int64_t{1} << 40;
   const bool narrow = BitWidth(t) <= 32 || (low && high && low->size() == 1 && high->size() == 1 &&
-                                            (*low)[0] > -kMost && (*high)[0] < kMost);
+                                            (*low)[0] > -kLimit && (*high)[0] < kLimit);
   a.Require(IsInteger(t) && narrow, "64-bit random numbers of a wide range");
   const Expr from = Expr(a.b(), a.AsInt64(a.in(kLow)));
   const Expr span = Expr(a.b(), a.AsInt64(a.in(kHigh))) - from;

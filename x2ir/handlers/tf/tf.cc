@@ -5,7 +5,7 @@
 
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/dialect.h"
-#include "x2ir/core/other_row.h"
+#include "x2ir/core/read_through.h"
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -206,11 +206,11 @@ Value* KernelToOihw(TfArgs& a, Value* kernel) {
 }
 
 Values AsTf(TfArgs& a, std::string_view op, std::vector<Value*> operands, AttributeMap attrs) {
-  std::vector<OtherResult> results;
+  std::vector<ReadThroughResult> results;
   for (size_t i = 0; i < a.num_outputs(); ++i) {
     results.push_back({a.wants(i), a.wants(i) ? a.node().output(i)->type() : Type()});
   }
-  return AsOther(a, "tf", 1, op, std::move(operands), std::move(attrs), results);
+  return ReadThrough(a, "tf", 1, op, std::move(operands), std::move(attrs), results);
 }
 
 }  // namespace x2ir

@@ -10,7 +10,7 @@
 namespace x2ir {
 
 absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const Window& w, Value* outside) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kLimit = int64_t{1} << 31;
   // Numbers of elements to pick that a graph may have.
   constexpr int64_t kMaxPicks = int64_t{1} << 24;
   const size_t spatial = w.kernel.size();
@@ -27,7 +27,7 @@ absl::StatusOr<Value*> Patches(TfArgs& a, Value* x, const Window& w, Value* outs
     if (!dim.is_static()) return Unimplemented("the spatial sizes are not known");
     const int64_t size = dim.value(), k = w.kernel[i], s = w.strides[i], d = w.dilations[i];
     for (const int64_t n : {k, s, d}) {
-      if (n < 1 || n >= kMost) return Invalid("a kernel, stride or dilation of ", n);
+      if (n < 1 || n >= kLimit) return Invalid("a kernel, stride or dilation of ", n);
     }
     const int64_t extent = w.extent(i);
     const bool same = IsSame(w.auto_pad);

@@ -65,9 +65,9 @@ absl::StatusOr<PoolOptions> TakePoolOptions(TfliteArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> n, StructOf(a, 6));
   if (n[0] != 1 && n[0] != 2) return Invalid("padding ", n[0]);
   if (n[5] != 0) return Unimplemented("an activation");
-  constexpr int64_t kMost = 1 << 15;
+  constexpr int64_t kLimit = 1 << 15;
   for (size_t i = 1; i < 5; ++i) {
-    if (n[i] < 1 || n[i] > kMost) return Invalid("a window or a step of ", n[i]);
+    if (n[i] < 1 || n[i] > kLimit) return Invalid("a window or a step of ", n[i]);
   }
   return PoolOptions{n[0] == 1, n[1], n[2], n[3], n[4]};
 }
@@ -321,9 +321,9 @@ absl::StatusOr<Value*> LandmarksToTransformMatrix(TfliteArgs& a) {
   const Expr angle = (dy / dx).Op("atan");
   const Expr c = Cos(angle), s = Sin(angle);
   const Bounds b = BoundsOf(points, subset, c, -s);
-  constexpr double kMost = 100000;
-  const Expr low_x = Min(b.low_x, kMost), low_y = Min(b.low_y, kMost),
-             high_x = Max(b.high_x, -kMost), high_y = Max(b.high_y, -kMost);
+  constexpr double kLimit = 100000;
+  const Expr low_x = Min(b.low_x, kLimit), low_y = Min(b.low_y, kLimit),
+             high_x = Max(b.high_x, -kLimit), high_y = Max(b.high_y, -kLimit);
   const Expr wide = (high_x - low_x) * (factor / range), high = (high_y - low_y) * (factor / range);
   const Expr x = (high_x + low_x) * 0.5, y = (high_y + low_y) * 0.5;
   const Expr shift_x = (x * c - y * s) * (2 / range) - 1,

@@ -198,12 +198,13 @@ Value* LongQuotient(TfliteWriter& w) {
   if (AreInts32(w.in(0)) && AreInts32(w.in(1))) {
     return (a.To(DType::kInt32) / b.To(DType::kInt32)).To(DType::kInt64);
   }
-  constexpr double kMost = 9223371487098961920.0;  // of float32, below 2^63
+  constexpr double kLimit = 9223371487098961920.0;  // of float32, below 2^63
   constexpr int kRounds = 4;
   const Expr divisor = b.To(DType::kFloat32);
   Expr quotient = nullptr, left = a;
   for (int i = 0; i < kRounds; ++i) {
-    const Expr part = Min(Max(left.To(DType::kFloat32) / divisor, -kMost), kMost).To(DType::kInt64);
+    const Expr part =
+        Min(Max(left.To(DType::kFloat32) / divisor, -kLimit), kLimit).To(DType::kInt64);
     quotient = quotient.value() ? quotient + part : part;
     left = left - part * b;
   }

@@ -33,7 +33,7 @@ bool IsPlain(const Quantization& q) {
 bool IsSame(const Quantization& a, const Quantization& b) {
   return a.scales == b.scales && a.zero_points == b.zero_points;
 }
-bool HasZeros(const Quantization& q) {
+bool HasZeroPoints(const Quantization& q) {
   return std::all_of(q.zero_points.begin(), q.zero_points.end(), [](int64_t z) { return z == 0; });
 }
 
@@ -308,7 +308,7 @@ class Folder {
     if (type == DType::kUndefined || !kernel->Takes(type)) return;
     // Kernels of 16 bits know no zero points.
     for (const Operand& operand : *operands) {
-      if (type == DType::kInt16 && operand.source && !HasZeros(operand.q)) return;
+      if (type == DType::kInt16 && operand.source && !HasZeroPoints(operand.q)) return;
     }
     if (kernel->scales == Scales::kCompares) return FoldComparison(node, *operands);
     const auto wanted = node->num_outputs() == 1 ? WantedOf(node->output(0), type) : std::nullopt;
@@ -316,7 +316,7 @@ class Folder {
       if (kernel->scales == Scales::kCommutes) Sink(node, *operands, type);
       return;
     }
-    if (type == DType::kInt16 && !HasZeros(wanted->q)) return;
+    if (type == DType::kInt16 && !HasZeroPoints(wanted->q)) return;
     Quantization result = wanted->q;
     switch (kernel->scales) {
       case Scales::kCommutes:
@@ -493,7 +493,7 @@ class Folder {
     const QuantizedKernel* kernel = QuantizedKernelOf(moves->op().view());
     const auto q = ScalesOf(y);
     if (!kernel || kernel->scales != Scales::kCommutes || !kernel->Takes(y->dtype()) || !q ||
-        !IsPlain(*q) || (y->dtype() == DType::kInt16 && !HasZeros(*q))) {
+        !IsPlain(*q) || (y->dtype() == DType::kInt16 && !HasZeroPoints(*q))) {
       return false;
     }
     std::optional<size_t> at;
@@ -550,7 +550,7 @@ class Folder {
     if (w->dtype() != DType::kInt8 && !four_bits) return nullptr;
     // Only the kernel of FULLY_CONNECTED for int8 reads the zero point of weights.
     const bool looks = product && type == DType::kInt8 && !many && !four_bits;
-    return HasZeros(*q) || looks ? w : nullptr;
+    return HasZeroPoints(*q) || looks ? w : nullptr;
   }
 
   void FoldProducts(Node* node, const QuantizedKernel& kernel) {
@@ -562,7 +562,7 @@ class Folder {
     if (node->num_outputs() != 1) return;
     const auto wanted = WantedOf(node->output(0), type);
     if (!wanted) return;
-    if (type == DType::kInt16 && (!HasZeros(*of_x) || !HasZeros(wanted->q))) return;
+    if (type == DType::kInt16 && (!HasZeroPoints(*of_x) || !HasZeroPoints(wanted->q))) return;
     if (IsGrouped(*node, slots) && type != DType::kInt8) return;
     Quantization of_weights;
     Value* weights = WeightsFor(*node, slots, type, &of_weights);

@@ -45,9 +45,9 @@ Value* ResizeBilinear(TfliteArgs& a) {
   const bool fixed = a.Bool("fixed_point", false);
   const auto sizes = a.Ints(1);
   const auto known = a.rank(0) == 4 ? KnownSizes(a.in(0), 1, 3) : std::nullopt;
-  constexpr int64_t kMost = 1 << 20;
+  constexpr int64_t kLimit = 1 << 20;
   if (fixed && sizes && sizes->size() == 2 && known && (*known)[0] > 0 && (*known)[1] > 0 &&
-      (*sizes)[0] > 0 && (*sizes)[1] > 0 && (*sizes)[0] < kMost && (*sizes)[1] < kMost) {
+      (*sizes)[0] > 0 && (*sizes)[1] > 0 && (*sizes)[0] < kLimit && (*sizes)[1] < kLimit) {
     const bool align = a.Bool("align_corners", false), half = a.Bool("half_pixel_centers", false);
     Value* x = ApplyTaps(a, a.in(0), 1, FixedPointTaps(align, half, (*known)[0], (*sizes)[0]));
     return ApplyTaps(a, x, 2, FixedPointTaps(align, half, (*known)[1], (*sizes)[1]));

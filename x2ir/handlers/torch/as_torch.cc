@@ -1,6 +1,6 @@
 #include "x2ir/handlers/torch/as_torch.h"
 
-#include "x2ir/core/other_row.h"
+#include "x2ir/core/read_through.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -19,12 +19,12 @@ Values AsTorch(NodeReader& a, std::string_view op, const std::vector<AsTorchArgu
     }
   }
   attrs.Set("operands", std::move(names));
-  std::vector<OtherResult> types;
+  std::vector<ReadThroughResult> types;
   for (const DType dtype : results) {
     types.push_back({dtype != DType::kUndefined, Type::Tensor(dtype)});
   }
   if (types.empty()) types.push_back({true, Type::Tensor(a.dtype())});
-  return AsOther(a, "torch", 1, op, std::move(operands), std::move(attrs), types);
+  return ReadThrough(a, "torch", 1, op, std::move(operands), std::move(attrs), types);
 }
 
 }  // namespace x2ir

@@ -321,8 +321,8 @@ Values MatrixPower(TorchCall& c) {
   Matrices of(c);
   const DType t = c.out_dtype();
   int64_t n = c.Int("n");
-  constexpr int64_t kMost = int64_t{1} << 40;
-  if (n < -kMost || n > kMost) return c.Fail(Unimplemented("power ", n));
+  constexpr int64_t kLimit = int64_t{1} << 40;
+  if (n < -kLimit || n > kLimit) return c.Fail(Unimplemented("power ", n));
   Expr a = c.Operand("self", IsFloating(t) ? kSolveType : t);
   if (a.rank() < 2) return c.Fail(Invalid("expected matrices"));
   if (n < 0) a = Inverse(a);

@@ -36,9 +36,9 @@ TorchHandler Drawn(Symbol op, bool like) {
 TorchHandler Integers(bool like) {
   return [=](TorchCall& c) -> Values {
     IgnoreRandomPlace(c);
-    constexpr int64_t kMost = int64_t{1} << 40;  // of which float64 draws each alike
+    constexpr int64_t kLimit = int64_t{1} << 40;  // of which float64 draws each alike
     const int64_t low = c.Int("low", 0), high = c.Int("high");
-    if (low >= high || low < -kMost || high > kMost) {
+    if (low >= high || low < -kLimit || high > kLimit) {
       return c.Fail(Unimplemented("from ", low, " to ", high));
     }
     Value* shape = like ? Vector(c, AllSizes(c.Tensor("self"))) : c.SymInts("size");

@@ -391,10 +391,10 @@ absl::StatusOr<Value*> WriteSlice(TorchWriter& w) {
     const int64_t* start = std::get_if<int64_t>(&starts[i].value);
     const int64_t* end = std::get_if<int64_t>(&ends[i].value);
     const Dim& size = (*x->shape())[axis];
-    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    constexpr int64_t kLimit = std::numeric_limits<int64_t>::max();
     if (steps[i] < 0) {
-      const int64_t last = size.is_static() ? size.value() - 1 : kMost;
-      const int64_t before = size.is_static() ? -size.value() - 1 : -kMost;
+      const int64_t last = size.is_static() ? size.value() - 1 : kLimit;
+      const int64_t before = size.is_static() ? -size.value() - 1 : -kLimit;
       if (steps[i] != -1 || !start || !end || !(*start == -1 || *start >= last) || *end > before) {
         return CannotExpress("negative steps but of the whole axis backwards");
       }
@@ -402,7 +402,7 @@ absl::StatusOr<Value*> WriteSlice(TorchWriter& w) {
       continue;
     }
     if (start && end && steps[i] == 1 && *start == 0 &&
-        (*end == kMost || (size.is_static() && *end >= size.value()))) {
+        (*end == kLimit || (size.is_static() && *end >= size.value()))) {
       continue;
     }
     // Other axes keep their sizes.

@@ -93,13 +93,13 @@ absl::StatusOr<Values> RemovalAsSplits(Rewrite& r) {
 }
 
 absl::StatusOr<Values> JoinAsConcat(Rewrite& r) {
-  constexpr int64_t kMost = 64;
+  constexpr int64_t kLimit = 64;
   const Shape* shape = r.in(0)->shape();
   if (!shape) return CannotExpress("strings of unknown rank are joined");
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), shape->rank()));
   const Dim& size = (*shape)[axis];
-  if (!size.is_static() || size.value() > kMost) {
-    return CannotExpress("an unknown number of strings, or more than ", kMost, ", is joined");
+  if (!size.is_static() || size.value() > kLimit) {
+    return CannotExpress("an unknown number of strings, or more than ", kLimit, ", is joined");
   }
   Builder& b = r.b;
   if (size.value() == 0) {

@@ -1,6 +1,6 @@
 // Inputs and outputs of a model: what a caller says of them, and what a file declares.
-#ifndef X2IR_CORE_EDIT_PORTS_H_
-#define X2IR_CORE_EDIT_PORTS_H_
+#ifndef X2IR_CORE_EDIT_INPUTS_OUTPUTS_H_
+#define X2IR_CORE_EDIT_INPUTS_OUTPUTS_H_
 
 #include <cstdint>
 #include <string>
@@ -61,4 +61,4 @@ void WarnUnknownDims(const Graph& graph, Report& report);
 
 }  // namespace x2ir
 
-#endif  // X2IR_CORE_EDIT_PORTS_H_
+#endif  // X2IR_CORE_EDIT_INPUTS_OUTPUTS_H_

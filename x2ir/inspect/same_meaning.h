@@ -1,7 +1,7 @@
 // Different spellings of the same thing, which are not differences between two nodes of the IR.
 // Nodes of other dialects have one spelling each, that of their file.
-#ifndef X2IR_INSPECT_SPELLING_H_
-#define X2IR_INSPECT_SPELLING_H_
+#ifndef X2IR_INSPECT_SAME_MEANING_H_
+#define X2IR_INSPECT_SAME_MEANING_H_
 
 #include <cstddef>
 #include <optional>
@@ -41,4 +41,4 @@ std::optional<Tensor> MovedConstant(const Value& value);
 
 }  // namespace x2ir
 
-#endif  // X2IR_INSPECT_SPELLING_H_
+#endif  // X2IR_INSPECT_SAME_MEANING_H_

@@ -1,4 +1,4 @@
-#include "x2ir/inspect/spelling.h"
+#include "x2ir/inspect/same_meaning.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -45,9 +45,9 @@ std::optional<AxisList> IntsOf(const Attribute* attr) {
 }
 
 std::optional<AxisList> IntsOf(const Value* value) {
-  constexpr int64_t kMost = 64;
+  constexpr int64_t kLimit = 64;
   const Tensor* tensor = value ? value->fixed_constant() : nullptr;
-  if (!tensor || tensor->is_sparse() || tensor->num_elements() > kMost) return std::nullopt;
+  if (!tensor || tensor->is_sparse() || tensor->num_elements() > kLimit) return std::nullopt;
   if (tensor->dtype() != DType::kInt64) return std::nullopt;
   const Tensor aligned = tensor->AlignedCopyIfNeeded();
   return AxisList(aligned.span<int64_t>().begin(), aligned.span<int64_t>().end());
@@ -65,8 +65,8 @@ std::vector<const Value*> OperandsLike(const Node& x, const Node& y, const Graph
   std::vector<const Value*> left;
   for (const Value* operand : y.inputs()) left.push_back(operand);
   // Each is looked for among all.
-  constexpr size_t kMost = 64;
-  if (!Commutes(x) || !Commutes(y) || left.size() > kMost) return left;
+  constexpr size_t kLimit = 64;
+  if (!Commutes(x) || !Commutes(y) || left.size() > kLimit) return left;
   const auto same = [&](const Value* p, const Value* q) {
     if (!p || !q) return p == q;
     const Tensor *u = p->fixed_constant(), *v = q->fixed_constant();
@@ -149,14 +149,14 @@ std::optional<Tensor> ConstantRead(const Node& node, size_t i, const Value& oper
 }
 
 std::optional<Tensor> MovedConstant(const Value& value) {
-  constexpr size_t kMost = 8;
+  constexpr size_t kLimit = 8;
   std::vector<const Node*> moves;
   const Value* at = &value;
   while (!at->fixed_constant()) {
     const Node* node = at->producer();
     const OpDef* op = OpOf(node);
     if (!op || op->moves() < MoveUse::kAll || node->num_outputs() != 1) return std::nullopt;
-    if (moves.size() == kMost || !node->input(0)) return std::nullopt;
+    if (moves.size() == kLimit || !node->input(0)) return std::nullopt;
     for (size_t i = 1; i < node->num_inputs(); ++i) {
       if (!node->input(i) || !node->input(i)->fixed_constant()) return std::nullopt;
     }

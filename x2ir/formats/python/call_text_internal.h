@@ -1,7 +1,7 @@
-// How a call of an operator is spelled in Python: a table of signatures (spelling.cc), and few that
-// have a form of their own (slices, ...). Entries of a framework take precedence over both.
-#ifndef X2IR_FORMATS_PYTHON_SPELLING_INTERNAL_H_
-#define X2IR_FORMATS_PYTHON_SPELLING_INTERNAL_H_
+// How a call of an operator is spelled in Python: a table of signatures (call_text.cc), and few
+// that have a form of their own (slices, ...). Entries of a framework take precedence over both.
+#ifndef X2IR_FORMATS_PYTHON_CALL_TEXT_INTERNAL_H_
+#define X2IR_FORMATS_PYTHON_CALL_TEXT_INTERNAL_H_
 
 #include <functional>
 #include <string>
@@ -28,13 +28,13 @@ struct Framework;
 // be one number; "dtype!": it is named though it has no default; "alpha+=1.0": it is written
 // without a name even if it equals the default. After " ; " come arguments that change nothing. "@"
 // means the device of newly created tensors; "torch." for the framework's package.
-struct SpellingRow {
+struct CallText {
   std::string_view op;
   std::string_view text;
   int precedence = kAtom;
 };
 
-struct Speller {
+struct CallContext {
   const Framework* framework;
   // A value as an expression. `number_allowed`: where it is a constant, it may be a Python number.
   std::function<Expr(const Operand&, bool number_allowed)> operand;
@@ -44,21 +44,21 @@ struct Speller {
 };
 
 // What no row can say.
-using SpellFn = absl::StatusOr<Expr> (*)(const Call&, const Speller&);
-struct SpellingForm {
+using CallTextFn = absl::StatusOr<Expr> (*)(const Call&, const CallContext&);
+struct CallForm {
   std::string_view op;
-  SpellFn spell;
+  CallTextFn spell;
 };
 
 // Unimplemented, with the operator's name, where it cannot be spelled; FailedPrecondition where the
 // framework lacks it.
-absl::StatusOr<Expr> Spell(const Call& call, const Speller& speller);
+absl::StatusOr<Expr> TextOfCall(const Call& call, const CallContext& context);
 // As all frameworks have it.
-absl::StatusOr<Expr> SpellAsUsual(const Call& call, const Speller& speller);
-absl::StatusOr<Expr> SpellRow(const SpellingRow& row, const Call& call, const Speller& speller);
+absl::StatusOr<Expr> TextOfUsualCall(const Call& call, const CallContext& context);
+absl::StatusOr<Expr> TextOfRow(const CallText& row, const Call& call, const CallContext& context);
 // One argument as text.
-Expr SpellArgument(const Argument& argument, const Speller& speller, bool one_for_all = false);
+Expr TextOfArgument(const Argument& argument, const CallContext& context, bool one_for_all = false);
 
 }  // namespace x2ir::python
 
-#endif  // X2IR_FORMATS_PYTHON_SPELLING_INTERNAL_H_
+#endif  // X2IR_FORMATS_PYTHON_CALL_TEXT_INTERNAL_H_

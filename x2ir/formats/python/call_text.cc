@@ -5,8 +5,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "x2ir/formats/python/call_text_internal.h"
 #include "x2ir/formats/python/framework_internal.h"
-#include "x2ir/formats/python/spelling_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::python {
@@ -14,7 +14,7 @@ namespace {
 
 // Whether each call occurs once.
 template <size_t kCount>
-constexpr bool AllDiffer(const SpellingRow (&rows)[kCount]) {
+constexpr bool AllDiffer(const CallText (&rows)[kCount]) {
   for (size_t i = 0; i < kCount; ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (rows[i].op == rows[j].op) return false;
@@ -23,7 +23,7 @@ constexpr bool AllDiffer(const SpellingRow (&rows)[kCount]) {
   return true;
 }
 
-constexpr SpellingRow kRows[] = {
+constexpr CallText kRows[] = {
     // Arithmetic, comparisons, logic.
     {"aten::add.Tensor", "{self} + {other}", kSum},
     {"aten::sub.Tensor", "{self} - {other}", kSum},
@@ -298,7 +298,7 @@ Parameter ParseParameter(std::string_view text) {
   return p;
 }
 
-Signature ParseRow(const SpellingRow& row) {
+Signature ParseRow(const CallText& row) {
   Signature s;
   s.precedence = row.precedence;
   std::string_view text = row.text;
@@ -333,15 +333,15 @@ Signature ParseRow(const SpellingRow& row) {
 const Signature* FindSignature(std::string_view op) {
   static const auto* table = [] {
     auto* all = new std::map<std::string_view, Signature>;
-    for (const SpellingRow& row : kRows) all->emplace(row.op, ParseRow(row));
+    for (const CallText& row : kRows) all->emplace(row.op, ParseRow(row));
     return all;
   }();
   const auto it = table->find(op);
   return it == table->end() ? nullptr : &it->second;
 }
 
-std::string InPackage(std::string_view text, const Speller& speller) {
-  return absl::StrReplaceAll(ForAbsl(text), {{"torch.", StrCat(speller.framework->package, ".")}});
+std::string InPackage(std::string_view text, const CallContext& context) {
+  return absl::StrReplaceAll(ForAbsl(text), {{"torch.", StrCat(context.framework->package, ".")}});
 }
 
 // What a framework calls that function ("F.pad", "self.sum", "torch.cat"); "" for one of the file's
@@ -352,28 +352,28 @@ std::string FullName(std::string_view function) {
   return function.starts_with("torch.") ? std::string(function) : "";
 }
 
-absl::Status Lacks(const Speller& speller, std::string_view what, const Call& call) {
-  return CannotExpress(speller.framework->name, " has no ", what, " (", call.op, ")");
+absl::Status Lacks(const CallContext& context, std::string_view what, const Call& call) {
+  return CannotExpress(context.framework->name, " has no ", what, " (", call.op, ")");
 }
 
 // Whether the framework has the function, and the argument of that name.
 absl::Status CheckName(std::string_view function, std::string_view argument, const Call& call,
-                       const Speller& speller) {
-  const Framework& framework = *speller.framework;
+                       const CallContext& context) {
+  const Framework& framework = *context.framework;
   const std::string name = FullName(function);
   if (!framework.find || name.empty()) return absl::OkStatus();
   const Framework::Arguments* arguments = framework.find(name);
-  if (!arguments) return Lacks(speller, name.substr(6), call);
+  if (!arguments) return Lacks(context, name.substr(6), call);
   const auto& names = arguments->names;
   if (!argument.empty() && arguments->known &&
       std::find(names.begin(), names.end(), argument) == names.end()) {
-    return Lacks(speller, StrCat(name.substr(6), " with '", argument, "'"), call);
+    return Lacks(context, StrCat(name.substr(6), " with '", argument, "'"), call);
   }
   return absl::OkStatus();
 }
 
 // The functions that an expression with braces calls.
-absl::Status CheckNamesIn(std::string_view text, const Call& call, const Speller& speller) {
+absl::Status CheckNamesIn(std::string_view text, const Call& call, const CallContext& context) {
   for (size_t open = text.find('('); open != text.npos; open = text.find('(', open + 1)) {
     size_t start = open;
     while (start > 0 && (absl::ascii_isalnum(static_cast<unsigned char>(text[start - 1])) ||
@@ -382,7 +382,7 @@ absl::Status CheckNamesIn(std::string_view text, const Call& call, const Speller
     }
     std::string name(text.substr(start, open - start));
     if (name.starts_with('.')) name.insert(0, "self");
-    X2IR_RETURN_IF_ERROR(CheckName(name, "", call, speller));
+    X2IR_RETURN_IF_ERROR(CheckName(name, "", call, context));
   }
   return absl::OkStatus();
 }
@@ -395,8 +395,9 @@ bool IsSimple(std::string_view text) {
 
 // "{self} + {other}". The right operand of an operator binds tighter than the operator: a - (b -
 // c).
-absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const Speller& speller) {
-  X2IR_RETURN_IF_ERROR(CheckNamesIn(s.text, call, speller));
+absl::StatusOr<Expr> TextOfOperator(const Signature& s, const Call& call,
+                                    const CallContext& context) {
+  X2IR_RETURN_IF_ERROR(CheckNamesIn(s.text, call, context));
   std::string out;
   int precedence = s.precedence;
   std::string_view rest = s.text;
@@ -404,7 +405,7 @@ absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const S
   bool simple = s.precedence == kPower;
   for (bool first = rest.starts_with('{'); !rest.empty(); first = false) {
     const size_t open = std::min(rest.find('{'), rest.size());
-    out += InPackage(rest.substr(0, open), speller);
+    out += InPackage(rest.substr(0, open), context);
     rest.remove_prefix(open);
     if (rest.empty()) break;
     const size_t close = rest.find('}');
@@ -418,7 +419,7 @@ absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const S
     const int tight = member                  ? int{kAtom}
                       : s.precedence == kAtom ? 0
                                               : s.precedence + (first && !both ? 0 : 1);
-    const Expr expr = SpellArgument(*argument, speller);
+    const Expr expr = TextOfArgument(*argument, context);
     const std::string text = expr.In(tight);
     simple = simple && IsSimple(text);
     out += text;
@@ -438,16 +439,17 @@ absl::StatusOr<Expr> SpellOperator(const Signature& s, const Call& call, const S
   return Expr{std::move(out), precedence};
 }
 
-absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const Speller& speller) {
-  X2IR_RETURN_IF_ERROR(CheckName(s.function, "", call, speller));
-  std::string out = InPackage(s.function, speller);
+absl::StatusOr<Expr> TextOfFunction(const Signature& s, const Call& call,
+                                    const CallContext& context) {
+  X2IR_RETURN_IF_ERROR(CheckName(s.function, "", call, context));
+  std::string out = InPackage(s.function, context);
   std::vector<std::string> arguments;
   std::vector<std::string_view> used = s.ignored;
   const bool method = s.function.starts_with("self.");
   if (method) {
     const Argument* self = call.Find("self");
     if (!self) return Unimplemented(call.op, " without self");
-    out = StrCat(SpellArgument(*self, speller).In(kAtom), s.function.substr(4));
+    out = StrCat(TextOfArgument(*self, context).In(kAtom), s.function.substr(4));
     used.push_back("self");
   }
   std::map<std::string_view, std::string> texts;
@@ -461,12 +463,12 @@ absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const S
     }
     if (p.splice && argument->is_list) {
       for (const Item& item : argument->items) {
-        arguments.push_back(SpellArgument({"", {item}, false}, speller).text);
+        arguments.push_back(TextOfArgument({"", {item}, false}, context).text);
       }
       if (argument->items.empty()) arguments.push_back(p.schema == "tensors" ? "" : "()");
       continue;
     }
-    std::string text = SpellArgument(*argument, speller, p.one_for_all).text;
+    std::string text = TextOfArgument(*argument, context, p.one_for_all).text;
     texts[p.schema] = text;
     if (p.has_default && !p.always) {
       std::string_view expected = p.default_text;
@@ -476,7 +478,7 @@ absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const S
       if (p.default_text.starts_with(':') && text == "()") continue;
     }
     const bool named = p.named && !p.always;
-    if (named) X2IR_RETURN_IF_ERROR(CheckName(s.function, p.python, call, speller));
+    if (named) X2IR_RETURN_IF_ERROR(CheckName(s.function, p.python, call, context));
     arguments.push_back(named ? StrCat(p.python, "=", text) : std::move(text));
   }
   for (const Argument& argument : call.arguments) {
@@ -485,7 +487,7 @@ absl::StatusOr<Expr> SpellFunction(const Signature& s, const Call& call, const S
       return Unimplemented(call.op, " with '", argument.name, "'");
     }
   }
-  StrAppend(&out, "(", absl::StrJoin(arguments, ", "), s.device ? speller.device : "", ")");
+  StrAppend(&out, "(", absl::StrJoin(arguments, ", "), s.device ? context.device : "", ")");
   return Expr{std::move(out)};
 }
 
@@ -498,8 +500,8 @@ std::string Colons(int64_t dim) {
 }
 std::string BeforeAxis(int64_t dim) { return dim == -1 ? "..., " : Colons(dim); }
 
-Expr SelfOf(const Call& call, const Speller& speller) {
-  return SpellArgument(*call.Find("self"), speller);
+Expr SelfOf(const Call& call, const CallContext& context) {
+  return TextOfArgument(*call.Find("self"), context);
 }
 
 bool IsInt(const Item& item, int64_t number) {
@@ -507,13 +509,13 @@ bool IsInt(const Item& item, int64_t number) {
   return i && *i == number;
 }
 
-absl::StatusOr<Expr> SpellSlice(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> TextOfSlice(const Call& call, const CallContext& context) {
   const int64_t dim = call.Int("dim", 0);
   if (dim < -1 || !call.Find("self")) return Unimplemented(call.op, ": axis ", dim);
   const auto bound = [&](std::string_view name, int64_t nothing) -> std::string {
     const Argument* argument = call.Find(name);
     if (!argument || call.IsNone(name) || IsInt(argument->items[0], nothing)) return "";
-    return SpellArgument(*argument, speller).text;
+    return TextOfArgument(*argument, context).text;
   };
   const std::string start = bound("start", 0);
   const std::string end = bound("end", std::numeric_limits<int64_t>::max());
@@ -529,18 +531,18 @@ absl::StatusOr<Expr> SpellSlice(const Call& call, const Speller& speller) {
   if (spaced && !end.empty()) text += ' ';
   text += end;
   if (!step.empty()) StrAppend(&text, spaced ? " : " : ":", step);
-  return Expr{StrCat(SelfOf(call, speller).In(kAtom), "[", BeforeAxis(dim), text, "]")};
+  return Expr{StrCat(SelfOf(call, context).In(kAtom), "[", BeforeAxis(dim), text, "]")};
 }
 
-absl::StatusOr<Expr> SpellSelect(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> TextOfSelect(const Call& call, const CallContext& context) {
   const int64_t dim = call.Int("dim", 0);
   if (dim < -1 || !call.Find("index")) return Unimplemented(call.op, ": axis ", dim);
-  return Expr{StrCat(SelfOf(call, speller).In(kAtom), "[", BeforeAxis(dim),
-                     SpellArgument(*call.Find("index"), speller).text, "]")};
+  return Expr{StrCat(SelfOf(call, context).In(kAtom), "[", BeforeAxis(dim),
+                     TextOfArgument(*call.Find("index"), context).text, "]")};
 }
 
 // x[:, i, j]
-absl::StatusOr<std::string> IndexText(const Call& call, const Speller& speller) {
+absl::StatusOr<std::string> IndexText(const Call& call, const CallContext& context) {
   const Argument* indices = call.Find("indices");
   if (!indices || indices->items.empty()) return Unimplemented(call.op, " without indices");
   std::vector<std::string> parts;
@@ -548,37 +550,37 @@ absl::StatusOr<std::string> IndexText(const Call& call, const Speller& speller) 
     if (std::holds_alternative<None>(item)) {
       parts.push_back(":");
     } else {
-      parts.push_back(SpellArgument({"", {item}, false}, speller).text);
+      parts.push_back(TextOfArgument({"", {item}, false}, context).text);
     }
   }
   while (parts.size() > 1 && parts.back() == ":") parts.pop_back();
   return absl::StrJoin(parts, ", ");
 }
 
-absl::StatusOr<Expr> SpellIndex(const Call& call, const Speller& speller) {
-  X2IR_ASSIGN_OR_RETURN(const std::string text, IndexText(call, speller));
-  return Expr{StrCat(SelfOf(call, speller).In(kAtom), "[", text, "]")};
+absl::StatusOr<Expr> TextOfIndex(const Call& call, const CallContext& context) {
+  X2IR_ASSIGN_OR_RETURN(const std::string text, IndexText(call, context));
+  return Expr{StrCat(SelfOf(call, context).In(kAtom), "[", text, "]")};
 }
 
 // torch.index_put takes a list of tensors.
-absl::StatusOr<Expr> SpellIndexPut(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> TextOfIndexPut(const Call& call, const CallContext& context) {
   const Argument* indices = call.Find("indices");
   const Argument* values = call.Find("values");
   if (!indices || !values) return Unimplemented(call.op, " without indices");
   std::vector<std::string> parts;
   for (const Item& item : indices->items) {
     if (std::holds_alternative<None>(item)) return Unimplemented(call.op, " of some axes");
-    parts.push_back(SpellArgument({"", {item}, false}, speller).text);
+    parts.push_back(TextOfArgument({"", {item}, false}, context).text);
   }
   const Argument* accumulate = call.Find("accumulate");
   const bool adds =
       accumulate && accumulate->items.size() == 1 && accumulate->items[0] == Item(true);
-  return Expr{StrCat(SelfOf(call, speller).In(kAtom), ".index_put(", Tuple(parts), ", ",
-                     SpellArgument(*values, speller).text, adds ? ", accumulate=True" : "", ")")};
+  return Expr{StrCat(SelfOf(call, context).In(kAtom), ".index_put(", Tuple(parts), ", ",
+                     TextOfArgument(*values, context).text, adds ? ", accumulate=True" : "", ")")};
 }
 
 // One axis at a time, as it was before PyTorch 2.0; the last one first, so that none moves.
-absl::StatusOr<Expr> SpellSqueeze(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> TextOfSqueeze(const Call& call, const CallContext& context) {
   std::vector<int64_t> axes = call.Ints("dim");
   const Value* x = call.Tensor("self");
   const int64_t rank = x && x->shape() ? x->shape()->rank() : 0;
@@ -589,7 +591,7 @@ absl::StatusOr<Expr> SpellSqueeze(const Call& call, const Speller& speller) {
   if (!axes.empty() && axes.front() >= 0 && axes.back() < 0) {
     return Unimplemented(call.op, ": axes from both ends");
   }
-  std::string text = SelfOf(call, speller).In(kAtom);
+  std::string text = SelfOf(call, context).In(kAtom);
   const auto squeeze = [&](int64_t axis) { StrAppend(&text, ".squeeze(", axis, ")"); };
   // Axes counted from the end: the one farthest from it first.
   for (const int64_t axis : axes) {
@@ -599,17 +601,17 @@ absl::StatusOr<Expr> SpellSqueeze(const Call& call, const Speller& speller) {
   for (const int64_t axis : axes) {
     if (axis < 0) squeeze(axis);
   }
-  return Expr{std::move(text), axes.empty() ? SelfOf(call, speller).precedence : int{kAtom}};
+  return Expr{std::move(text), axes.empty() ? SelfOf(call, context).precedence : int{kAtom}};
 }
 
-absl::StatusOr<Expr> SpellSize(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> TextOfSize(const Call& call, const CallContext& context) {
   const Argument* self = call.Find("self");
   if (!self) return Unimplemented(call.op, " without self");
-  return Expr{StrCat(SpellArgument(*self, speller).In(kAtom), ".shape[", call.Int("dim", 0), "]")};
+  return Expr{StrCat(TextOfArgument(*self, context).In(kAtom), ".shape[", call.Int("dim", 0), "]")};
 }
 
 // aten::upsample_bilinear2d.vec and its like.
-absl::StatusOr<Expr> SpellUpsample(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellUpsample(const Call& call, const CallContext& context) {
   const std::string_view op = std::string_view(call.op).substr(6);
   const bool exact = op.starts_with("_upsample_nearest_exact");
   const std::string_view mode = exact                                    ? "nearest-exact"
@@ -618,12 +620,12 @@ absl::StatusOr<Expr> SpellUpsample(const Call& call, const Speller& speller) {
                                 : op.starts_with("upsample_bilinear2d")  ? "bilinear"
                                 : op.starts_with("upsample_trilinear3d") ? "trilinear"
                                                                          : "bicubic";
-  std::string text = StrCat("F.interpolate(", SpellArgument(*call.Find("input"), speller).text);
+  std::string text = StrCat("F.interpolate(", TextOfArgument(*call.Find("input"), context).text);
   if (!call.IsNone("output_size")) {
-    StrAppend(&text, ", size=", SpellArgument(*call.Find("output_size"), speller, true).text);
+    StrAppend(&text, ", size=", TextOfArgument(*call.Find("output_size"), context, true).text);
   } else {
     StrAppend(&text,
-              ", scale_factor=", SpellArgument(*call.Find("scale_factors"), speller, true).text);
+              ", scale_factor=", TextOfArgument(*call.Find("scale_factors"), context, true).text);
   }
   StrAppend(&text, ", mode=\"", mode, "\"");
   const Argument* corners = call.Find("align_corners");
@@ -634,22 +636,24 @@ absl::StatusOr<Expr> SpellUpsample(const Call& call, const Speller& speller) {
 }
 
 // y, (h, c) = torch.lstm(...): the weights are a list.
-absl::StatusOr<Expr> SpellRecurrent(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellRecurrent(const Call& call, const CallContext& context) {
   std::vector<std::string> arguments;
   for (const char* name : {"input", "hx", "params", "has_biases", "num_layers", "dropout", "train",
                            "bidirectional", "batch_first"}) {
     const Argument* argument = call.Find(name);
     if (!argument) return Unimplemented(call.op, " without '", name, "'");
-    arguments.push_back(SpellArgument(*argument, speller).text);
+    arguments.push_back(TextOfArgument(*argument, context).text);
   }
   const std::string_view op = std::string_view(call.op).substr(6);
-  return Expr{StrCat(speller.framework->package, ".", op.substr(0, op.find('.')), "(",
+  return Expr{StrCat(context.framework->package, ".", op.substr(0, op.find('.')), "(",
                      absl::StrJoin(arguments, ", "), ")")};
 }
 
 // x @ weight + bias, with a weight that another layer has.
-absl::StatusOr<Expr> SpellLinear(const Call& call, const Speller& speller) {
-  const auto text = [&](std::string_view name) { return SpellArgument(*call.Find(name), speller); };
+absl::StatusOr<Expr> SpellLinear(const Call& call, const CallContext& context) {
+  const auto text = [&](std::string_view name) {
+    return TextOfArgument(*call.Find(name), context);
+  };
   std::string weight = text("other").In(kAtom);
   if (weight.ends_with(".t()")) {
     weight.resize(weight.size() - 4);
@@ -660,25 +664,25 @@ absl::StatusOr<Expr> SpellLinear(const Call& call, const Speller& speller) {
 }
 
 // Always with all three results, which Python's function has only where they are asked for.
-absl::StatusOr<Expr> SpellUnique(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellUnique(const Call& call, const CallContext& context) {
   const Argument* dim = call.Find("dim");
   const Argument* sorted = call.Find("sorted");
   std::string text =
-      StrCat("torch.unique(", SelfOf(call, speller).text,
-             sorted ? StrCat(", sorted=", SpellArgument(*sorted, speller).text) : std::string(),
+      StrCat("torch.unique(", SelfOf(call, context).text,
+             sorted ? StrCat(", sorted=", TextOfArgument(*sorted, context).text) : std::string(),
              ", return_inverse=True, return_counts=True");
-  if (dim) StrAppend(&text, ", dim=", SpellArgument(*dim, speller).text);
+  if (dim) StrAppend(&text, ", dim=", TextOfArgument(*dim, context).text);
   return Expr{text + ")"};
 }
 
-absl::StatusOr<Expr> SpellBroadcast(const Call& call, const Speller& speller) {
-  const std::string self = SelfOf(call, speller).In(kAtom);
-  return Expr{StrCat(self, ".expand(", speller.framework->package, ".broadcast_shapes(", self,
-                     ".shape, ", SpellArgument(*call.Find("size"), speller).text, "))")};
+absl::StatusOr<Expr> SpellBroadcast(const Call& call, const CallContext& context) {
+  const std::string self = SelfOf(call, context).In(kAtom);
+  return Expr{StrCat(self, ".expand(", context.framework->package, ".broadcast_shapes(", self,
+                     ".shape, ", TextOfArgument(*call.Find("size"), context).text, "))")};
 }
 
 // Without what is so anyway.
-absl::StatusOr<Expr> SpellArange(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> SpellArange(const Call& call, const CallContext& context) {
   const Argument *start = call.Find("start"), *end = call.Find("end"), *step = call.Find("step");
   const Argument* dtype = call.Find("dtype");
   if (!start || !end || end->items.size() != 1) return Unimplemented(call.op, " without an end");
@@ -692,25 +696,25 @@ absl::StatusOr<Expr> SpellArange(const Call& call, const Speller& speller) {
   };
   const bool steps = step && !is(step, 1);
   std::vector<std::string> arguments;
-  if (steps || !is(start, 0)) arguments.push_back(SpellArgument(*start, speller).text);
-  arguments.push_back(SpellArgument(*end, speller).text);
-  if (steps) arguments.push_back(SpellArgument(*step, speller).text);
+  if (steps || !is(start, 0)) arguments.push_back(TextOfArgument(*start, context).text);
+  arguments.push_back(TextOfArgument(*end, context).text);
+  if (steps) arguments.push_back(TextOfArgument(*step, context).text);
   const bool counts = is_int(start) && is_int(end) && is_int(step);
   if (dtype && !(counts && dtype->items.size() == 1 && dtype->items[0] == Item(DType::kInt64))) {
-    arguments.push_back(StrCat("dtype=", SpellArgument(*dtype, speller).text));
+    arguments.push_back(StrCat("dtype=", TextOfArgument(*dtype, context).text));
   }
-  return Expr{StrCat(speller.framework->package, ".arange(", absl::StrJoin(arguments, ", "),
-                     speller.device, ")")};
+  return Expr{StrCat(context.framework->package, ".arange(", absl::StrJoin(arguments, ", "),
+                     context.device, ")")};
 }
 
-const std::map<std::string_view, SpellFn>& OwnForms() {
-  static const auto& forms = *new std::map<std::string_view, SpellFn>{
-      {"aten::slice.Tensor", SpellSlice},
-      {"aten::select.int", SpellSelect},
-      {"aten::index.Tensor", SpellIndex},
-      {"aten::index_put.default", SpellIndexPut},
-      {"aten::squeeze.dims", SpellSqueeze},
-      {"aten::sym_size.int", SpellSize},
+const std::map<std::string_view, CallTextFn>& OwnForms() {
+  static const auto& forms = *new std::map<std::string_view, CallTextFn>{
+      {"aten::slice.Tensor", TextOfSlice},
+      {"aten::select.int", TextOfSelect},
+      {"aten::index.Tensor", TextOfIndex},
+      {"aten::index_put.default", TextOfIndexPut},
+      {"aten::squeeze.dims", TextOfSqueeze},
+      {"aten::sym_size.int", TextOfSize},
       {"aten::upsample_nearest1d.vec", SpellUpsample},
       {"aten::upsample_nearest2d.vec", SpellUpsample},
       {"aten::upsample_nearest3d.vec", SpellUpsample},
@@ -745,26 +749,26 @@ constexpr std::string_view kMethods[] = {
 
 }  // namespace
 
-Expr SpellArgument(const Argument& argument, const Speller& speller, bool one_for_all) {
+Expr TextOfArgument(const Argument& argument, const CallContext& context, bool one_for_all) {
   std::vector<std::string> texts;
   Expr last;
   for (const Item& item : argument.items) {
     if (std::holds_alternative<None>(item)) {
       last = {"None"};
     } else if (const Operand* operand = std::get_if<Operand>(&item)) {
-      last = speller.operand(*operand, !argument.is_list);
+      last = context.operand(*operand, !argument.is_list);
     } else if (const int64_t* i = std::get_if<int64_t>(&item)) {
       last = {StrCat(*i), *i < 0 ? int{kUnary} : int{kAtom}};
     } else if (const double* d = std::get_if<double>(&item)) {
-      last = {FloatLiteral(*d, !speller.exact), *d < 0 ? int{kUnary} : int{kAtom}};
+      last = {FloatLiteral(*d, !context.exact), *d < 0 ? int{kUnary} : int{kAtom}};
     } else if (const bool* b = std::get_if<bool>(&item)) {
       last = {*b ? "True" : "False"};
     } else if (const std::string* s = std::get_if<std::string>(&item)) {
       last = {StringLiteral(*s)};
     } else if (const DType* t = std::get_if<DType>(&item)) {
-      last = {speller.framework->TypeName(*t)};
+      last = {context.framework->TypeName(*t)};
     } else {
-      last = speller.size(std::get<Dim>(item));
+      last = context.size(std::get<Dim>(item));
     }
     texts.push_back(last.text);
   }
@@ -783,41 +787,41 @@ Expr SpellArgument(const Argument& argument, const Speller& speller, bool one_fo
   return {Tuple(texts)};
 }
 
-absl::StatusOr<Expr> SpellRow(const SpellingRow& row, const Call& call, const Speller& speller) {
-  if (row.text.empty()) return CannotExpress(speller.framework->name, " has no ", call.op);
+absl::StatusOr<Expr> TextOfRow(const CallText& row, const Call& call, const CallContext& context) {
+  if (row.text.empty()) return CannotExpress(context.framework->name, " has no ", call.op);
   const Signature signature = ParseRow(row);
-  return signature.text.empty() ? SpellFunction(signature, call, speller)
-                                : SpellOperator(signature, call, speller);
+  return signature.text.empty() ? TextOfFunction(signature, call, context)
+                                : TextOfOperator(signature, call, context);
 }
 
-absl::StatusOr<Expr> Spell(const Call& call, const Speller& speller) {
-  for (const SpellingForm& form : speller.framework->forms) {
-    if (form.op == call.op) return form.spell(call, speller);
+absl::StatusOr<Expr> TextOfCall(const Call& call, const CallContext& context) {
+  for (const CallForm& form : context.framework->forms) {
+    if (form.op == call.op) return form.spell(call, context);
   }
-  for (const SpellingRow& row : speller.framework->rows) {
-    if (row.op == call.op) return SpellRow(row, call, speller);
+  for (const CallText& row : context.framework->rows) {
+    if (row.op == call.op) return TextOfRow(row, call, context);
   }
-  return SpellAsUsual(call, speller);
+  return TextOfUsualCall(call, context);
 }
 
-absl::StatusOr<Expr> SpellAsUsual(const Call& call, const Speller& speller) {
+absl::StatusOr<Expr> TextOfUsualCall(const Call& call, const CallContext& context) {
   if (const auto it = OwnForms().find(call.op); it != OwnForms().end()) {
-    return it->second(call, speller);
+    return it->second(call, context);
   }
   if (const Signature* signature = FindSignature(call.op)) {
-    return signature->text.empty() ? SpellFunction(*signature, call, speller)
-                                   : SpellOperator(*signature, call, speller);
+    return signature->text.empty() ? TextOfFunction(*signature, call, context)
+                                   : TextOfOperator(*signature, call, context);
   }
   std::string_view name = call.op;
   if (name.starts_with("aten::") && name.ends_with(".default") && call.arguments.size() == 1) {
     name = name.substr(6, name.size() - 14);
     if (std::find(std::begin(kMethods), std::end(kMethods), name) != std::end(kMethods)) {
-      const Expr self = SpellArgument(call.arguments[0], speller);
-      const Framework& framework = *speller.framework;
+      const Expr self = TextOfArgument(call.arguments[0], context);
+      const Framework& framework = *context.framework;
       if (framework.Has(StrCat("torch.Tensor.", name))) {
         return Expr{StrCat(self.In(kAtom), ".", name, "()")};
       }
-      if (!framework.Has(StrCat("torch.", name))) return Lacks(speller, name, call);
+      if (!framework.Has(StrCat("torch.", name))) return Lacks(context, name, call);
       return Expr{StrCat(framework.package, ".", name, "(", self.text, ")")};
     }
   }

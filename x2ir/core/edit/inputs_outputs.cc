@@ -1,4 +1,4 @@
-#include "x2ir/core/edit/ports.h"
+#include "x2ir/core/edit/inputs_outputs.h"
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"

@@ -1,4 +1,4 @@
-#include "x2ir/core/other_row.h"
+#include "x2ir/core/read_through.h"
 
 #include <utility>
 
@@ -7,16 +7,16 @@
 
 namespace x2ir {
 
-Values AsOther(NodeReader& a, std::string_view dialect, int opset, std::string_view op,
-               std::vector<Value*> operands, AttributeMap attrs,
-               const std::vector<OtherResult>& results) {
+Values ReadThrough(NodeReader& a, std::string_view dialect, int opset, std::string_view op,
+                   std::vector<Value*> operands, AttributeMap attrs,
+                   const std::vector<ReadThroughResult>& results) {
   const Form* form = FindImportForm(dialect, op, opset);
   if (!form) return a.Fail(Unimplemented("no mapping of ", dialect, "'s ", op, " to IR"));
   // The other node is in a temporary graph, which is dropped after the form was run.
   Graph aside;
   Node* node = aside.AppendNode(dialect, op, operands);
   for (auto& [name, value] : attrs) node->SetAttr(name, std::move(value));
-  for (const OtherResult& result : results) {
+  for (const ReadThroughResult& result : results) {
     if (result.wanted) {
       aside.AddNodeOutput(node, aside.UniqueName("result"), result.type);
     } else {
