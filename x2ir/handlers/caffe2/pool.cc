@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "x2ir/handlers/caffe2/caffe2.h"
-#include "x2ir/handlers/caffe2/windows.h"
+#include "x2ir/handlers/caffe2/windows_internal.h"
 #include "x2ir/handlers/nnvm/layers.h"
 
 namespace x2ir {

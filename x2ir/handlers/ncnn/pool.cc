@@ -3,7 +3,7 @@
 #include "x2ir/builder/layers/adaptive_pool.h"
 #include "x2ir/builder/layers/dense.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
-#include "x2ir/handlers/ncnn/windows.h"
+#include "x2ir/handlers/ncnn/windows_internal.h"
 #include "x2ir/handlers/nnvm/layers.h"
 
 namespace x2ir {

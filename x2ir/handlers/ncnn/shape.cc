@@ -5,7 +5,7 @@
 #include "x2ir/builder/layers/images.h"
 #include "x2ir/builder/matrices.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
-#include "x2ir/handlers/ncnn/windows.h"
+#include "x2ir/handlers/ncnn/windows_internal.h"
 #include "x2ir/handlers/torch/as_torch.h"
 
 namespace x2ir {

@@ -9,7 +9,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/formats/tflite/tflite.h"
 #include "x2ir/handlers/tf/tf.h"
-#include "x2ir/handlers/tflite/layers.h"
+#include "x2ir/handlers/tflite/layers_internal.h"
 #include "x2ir/handlers/tflite/tflite.h"
 
 namespace x2ir {

@@ -6,7 +6,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/expr.h"
 #include "x2ir/builder/write_forms.h"
-#include "x2ir/handlers/tflite/layers.h"
+#include "x2ir/handlers/tflite/layers_internal.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"

@@ -8,7 +8,7 @@
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/taps.h"
-#include "x2ir/handlers/tflite/layers.h"
+#include "x2ir/handlers/tflite/layers_internal.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
 

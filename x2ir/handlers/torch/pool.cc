@@ -14,7 +14,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/handlers/torch/torch.h"
-#include "x2ir/handlers/torch/windows.h"
+#include "x2ir/handlers/torch/windows_internal.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {

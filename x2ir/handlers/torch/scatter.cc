@@ -4,7 +4,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
-#include "x2ir/handlers/torch/indexing.h"
+#include "x2ir/handlers/torch/indexing_internal.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
 

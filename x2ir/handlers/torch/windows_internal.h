@@ -1,6 +1,6 @@
 // What several files of PyTorch's rows share: windows.
-#ifndef X2IR_HANDLERS_TORCH_WINDOWS_H_
-#define X2IR_HANDLERS_TORCH_WINDOWS_H_
+#ifndef X2IR_HANDLERS_TORCH_WINDOWS_INTERNAL_H_
+#define X2IR_HANDLERS_TORCH_WINDOWS_INTERNAL_H_
 
 #include <array>
 
@@ -27,4 +27,4 @@ inline std::string_view OfRank(size_t n, const std::array<std::string_view, 3>& 
 
 }  // namespace x2ir
 
-#endif  // X2IR_HANDLERS_TORCH_WINDOWS_H_
+#endif  // X2IR_HANDLERS_TORCH_WINDOWS_INTERNAL_H_

@@ -1,6 +1,6 @@
 // What several files of TFLite's rows share: layers.
-#ifndef X2IR_HANDLERS_TFLITE_LAYERS_H_
-#define X2IR_HANDLERS_TFLITE_LAYERS_H_
+#ifndef X2IR_HANDLERS_TFLITE_LAYERS_INTERNAL_H_
+#define X2IR_HANDLERS_TFLITE_LAYERS_INTERNAL_H_
 
 #include <algorithm>
 #include <string>
@@ -148,4 +148,4 @@ inline Value* WithOrder(TfliteWriter& w, Value* x, const std::vector<int64_t>& p
 
 }  // namespace x2ir
 
-#endif  // X2IR_HANDLERS_TFLITE_LAYERS_H_
+#endif  // X2IR_HANDLERS_TFLITE_LAYERS_INTERNAL_H_

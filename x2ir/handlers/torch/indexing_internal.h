@@ -1,6 +1,6 @@
 // What several files of PyTorch's rows share: indexing.
-#ifndef X2IR_HANDLERS_TORCH_INDEXING_H_
-#define X2IR_HANDLERS_TORCH_INDEXING_H_
+#ifndef X2IR_HANDLERS_TORCH_INDEXING_INTERNAL_H_
+#define X2IR_HANDLERS_TORCH_INDEXING_INTERNAL_H_
 
 #include "x2ir/handlers/torch/torch.h"
 
@@ -34,4 +34,4 @@ inline absl::StatusOr<std::vector<Value*>> ColumnsOf(TorchWriter& w, Value* tupl
 
 }  // namespace x2ir
 
-#endif  // X2IR_HANDLERS_TORCH_INDEXING_H_
+#endif  // X2IR_HANDLERS_TORCH_INDEXING_INTERNAL_H_

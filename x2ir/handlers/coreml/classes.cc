@@ -1,9 +1,10 @@
 // See classes.h.
+#include "x2ir/handlers/coreml/classes.h"
+
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/formats/coreml/coreml.h"
-#include "x2ir/handlers/coreml/classes.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
 

@@ -1,6 +1,6 @@
 // What several files of Caffe2's rows share: windows.
-#ifndef X2IR_HANDLERS_CAFFE2_WINDOWS_H_
-#define X2IR_HANDLERS_CAFFE2_WINDOWS_H_
+#ifndef X2IR_HANDLERS_CAFFE2_WINDOWS_INTERNAL_H_
+#define X2IR_HANDLERS_CAFFE2_WINDOWS_INTERNAL_H_
 
 #include <algorithm>
 
@@ -60,4 +60,4 @@ inline Windows WindowsOf(Caffe2Args& a) {
 
 }  // namespace x2ir
 
-#endif  // X2IR_HANDLERS_CAFFE2_WINDOWS_H_
+#endif  // X2IR_HANDLERS_CAFFE2_WINDOWS_INTERNAL_H_

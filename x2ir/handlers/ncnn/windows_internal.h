@@ -1,6 +1,6 @@
 // What several files of ncnn's rows share: windows.
-#ifndef X2IR_HANDLERS_NCNN_WINDOWS_H_
-#define X2IR_HANDLERS_NCNN_WINDOWS_H_
+#ifndef X2IR_HANDLERS_NCNN_WINDOWS_INTERNAL_H_
+#define X2IR_HANDLERS_NCNN_WINDOWS_INTERNAL_H_
 
 #include <algorithm>
 
@@ -60,4 +60,4 @@ inline PlaneWindow PlaneWindowOf(NcnnArgs& a) {
 
 }  // namespace x2ir
 
-#endif  // X2IR_HANDLERS_NCNN_WINDOWS_H_
+#endif  // X2IR_HANDLERS_NCNN_WINDOWS_INTERNAL_H_
