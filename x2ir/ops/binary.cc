@@ -277,6 +277,11 @@ Dim ModDims(const Dim& a, const Dim& b) {
 Dim MinDims(const Dim& a, const Dim& b) { return Min(a, b); }
 Dim MaxDims(const Dim& a, const Dim& b) { return Max(a, b); }
 
+// y of any number of operands, broadcast, whatever their order.
+void FoldFunction(OpDef& op, InferFn infer, EvalFn eval, NumberUse use) {
+  op.Signature("x+ -> y").Functions(std::move(infer), std::move(eval)).Elementwise(use).Commutes();
+}
+
 }  // namespace
 
 X2IR_OP(add)
@@ -327,37 +332,27 @@ X2IR_OP(pow)
     .Neutral(1);
 
 X2IR_OP(min)
-    .Signature("x+ -> y")
-    .Functions(FoldWithElements(MinDims), Fold(Least()))
-    .Elementwise(NumberUse::kCompares, RowUse::kElementwise)
+    .With(FoldFunction, FoldWithElements(MinDims), Fold(Least()), NumberUse::kCompares)
+    .Rows(RowUse::kElementwise)
     .Doc("The least of all operands, broadcast. NaN where one is NaN.")
-    .Commutes()
     .Obeys(kOfSameIsIt | kOfOneIsIt);
 
 X2IR_OP(max)
-    .Signature("x+ -> y")
-    .Functions(FoldWithElements(MaxDims), Fold(Greatest()))
-    .Elementwise(NumberUse::kCompares, RowUse::kElementwise)
+    .With(FoldFunction, FoldWithElements(MaxDims), Fold(Greatest()), NumberUse::kCompares)
+    .Rows(RowUse::kElementwise)
     .Doc("The greatest of all operands, broadcast. NaN where one is NaN.")
-    .Commutes()
     .Obeys(kOfSameIsIt | kOfOneIsIt);
 
 X2IR_OP(sum)
-    .Signature("x+ -> y")
-    .Functions(FoldWithElements(AddDims), Fold(Add()))
-    .Elementwise(NumberUse::kWraps)
+    .With(FoldFunction, FoldWithElements(AddDims), Fold(Add()), NumberUse::kWraps)
     .Doc("The sum of all operands, broadcast.")
     .AllowsFloat16()
-    .Commutes()
     .Obeys(kOfOneIsIt);
 
 X2IR_OP(mean)
-    .Signature("x+ -> y")
-    .Functions(BroadcastAll, Fold(Add(), Div()))
-    .Elementwise(NumberUse::kFloatOnly)
+    .With(FoldFunction, BroadcastAll, Fold(Add(), Div()), NumberUse::kFloatOnly)
     .Doc("The mean of all operands, broadcast.")
     .AllowsFloat16()
-    .Commutes()
     .Obeys(kOfOneIsIt);
 
 X2IR_OP(bit_shift)

@@ -187,6 +187,10 @@ absl::StatusOr<std::vector<Type>> InferContext::InferSubgraph(Symbol attr,
 
 absl::Status SameTypeAsFirst(InferContext& ctx) { return ctx.Return(ctx.type(0)); }
 
+absl::Status ShapeAsFirst(InferContext& ctx, DType dtype) {
+  return ctx.Return(dtype, ctx.shape(0) ? std::optional(*ctx.shape(0)) : std::nullopt);
+}
+
 absl::Status SameAsFirst(InferContext& ctx) {
   ctx.Set(0, ctx.type(0));
   if (auto elements = ctx.Elements(0)) ctx.SetElements(0, *std::move(elements));

@@ -81,6 +81,8 @@ std::optional<std::vector<int64_t>> KnownInts(const Value* value);  // null give
 absl::Status SameAsFirst(InferContext& ctx);
 // Output 0 has type and shape of operand 0.
 absl::Status SameTypeAsFirst(InferContext& ctx);
+// Output 0 has this type and the shape of operand 0.
+absl::Status ShapeAsFirst(InferContext& ctx, DType dtype);
 // Multidirectional broadcast of two shapes; InvalidArgument if they do not broadcast. A dim is
 // unknown if nothing can be proved.
 absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);

@@ -213,7 +213,7 @@ absl::Status InferQuantize(InferContext& ctx) {
       const DType out,
       QuantizedType(ctx.attrs(), ctx.has(2), ctx.has(2) ? ctx.dtype(2) : DType::kUndefined));
   X2IR_RETURN_IF_ERROR(CheckShapes(ctx));
-  return ctx.Return(out, ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::nullopt);
+  return ShapeAsFirst(ctx, out);
 }
 
 absl::Status EvalQuantize(EvalContext& ctx) {
@@ -301,7 +301,7 @@ absl::Status InferDequantize(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType out, DequantizedType(ctx.attrs(), ctx.dtype(0), ctx.dtype(1)));
   if (ctx.has(2)) X2IR_RETURN_IF_ERROR(CheckZeroPointType(ctx.dtype(0), ctx.dtype(2)));
   X2IR_RETURN_IF_ERROR(CheckShapes(ctx));
-  return ctx.Return(out, ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::nullopt);
+  return ShapeAsFirst(ctx, out);
 }
 
 absl::Status EvalDequantize(EvalContext& ctx) {

@@ -85,8 +85,7 @@ absl::Status InferOfShape(InferContext& ctx) {
 
 absl::Status InferLike(InferContext& ctx) {
   X2IR_ASSIGN_OR_RETURN(const DType dtype, FloatResult(ctx.attrs(), ctx.dtype(0)));
-  return ctx.Return(dtype,
-                    ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
+  return ShapeAsFirst(ctx, dtype);
 }
 
 // Output 0 of these sizes, each element next().
@@ -178,8 +177,7 @@ absl::Status InferBernoulli(InferContext& ctx) {
     return Invalid("expected probabilities as floats, got ", Name(ctx.dtype(0)));
   }
   X2IR_ASSIGN_OR_RETURN(const DType dtype, ResultDType(ctx.attrs(), ctx.dtype(0)));
-  return ctx.Return(dtype,
-                    ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
+  return ShapeAsFirst(ctx, dtype);
 }
 
 absl::Status EvalBernoulli(EvalContext& ctx) {

@@ -24,8 +24,7 @@ absl::StatusOr<std::unique_ptr<RE2>> Compile(const AttributeMap& attrs) {
 absl::Status InferFullMatch(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectStrings(ctx, 0));
   X2IR_RETURN_IF_ERROR(Compile(ctx.attrs()).status());
-  return ctx.Return(DType::kBool,
-                    ctx.shape(0) ? std::optional<Shape>(*ctx.shape(0)) : std::optional<Shape>());
+  return ShapeAsFirst(ctx, DType::kBool);
 }
 
 absl::Status EvalFullMatch(EvalContext& ctx) {

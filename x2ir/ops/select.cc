@@ -75,6 +75,13 @@ X2IR_OP(non_zero)
         "The positions of the elements that are not zero, in row-major order: one row for each "
         "axis, one column for each element.");
 
+// The attribute axis; without it 0, and the tensor becomes a vector.
+absl::StatusOr<int64_t> AxisOrFlatten(const AttributeMap& attrs, Tensor& in) {
+  if (attrs.Has("axis")) return NormalizeAxis(attrs.Int("axis"), in.rank());
+  in = in.Reshaped({in.num_elements()});
+  return 0;
+}
+
 // --- compress -------------------------------------------------------------------------------
 
 absl::Status InferCompress(InferContext& ctx) {
@@ -99,12 +106,7 @@ absl::Status InferCompress(InferContext& ctx) {
 
 absl::Status EvalCompress(EvalContext& ctx) {
   Tensor in = ctx.input(0);
-  int64_t axis = 0;
-  if (ctx.attrs().Has("axis")) {
-    X2IR_ASSIGN_OR_RETURN(axis, NormalizeAxis(ctx.attrs().Int("axis"), in.rank()));
-  } else {
-    in = in.Reshaped({in.num_elements()});
-  }
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, AxisOrFlatten(ctx.attrs(), in));
   const Tensor& condition = ctx.input(1);
   if (condition.dtype() != DType::kBool || condition.rank() != 1) {
     return Invalid("condition: expected bools of rank 1, got ", condition.type().ToString());
@@ -197,12 +199,7 @@ absl::Status InferUnique(InferContext& ctx) {
 
 absl::Status EvalUnique(EvalContext& ctx) {
   Tensor in = ctx.input(0);
-  int64_t axis = 0;
-  if (ctx.attrs().Has("axis")) {
-    X2IR_ASSIGN_OR_RETURN(axis, NormalizeAxis(ctx.attrs().Int("axis"), in.rank()));
-  } else {
-    in = in.Reshaped({in.num_elements()});
-  }
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, AxisOrFlatten(ctx.attrs(), in));
   X2IR_ASSIGN_OR_RETURN(const Order order, ElementOrder(in));
   const AxisView view = ViewAt(in.dims(), axis);
   // Slices without elements are equal; no need to store one number for each.

@@ -176,9 +176,7 @@ absl::StatusOr<Hash> HashOf(const AttributeMap& attrs) {
 absl::Status InferHash(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectStrings(ctx, 0));
   X2IR_RETURN_IF_ERROR(HashOf(ctx.attrs()).status());
-  ctx.Set(0, DType::kInt64);
-  if (ctx.shape(0)) ctx.Set(0, DType::kInt64, *ctx.shape(0));
-  return absl::OkStatus();
+  return ShapeAsFirst(ctx, DType::kInt64);
 }
 
 absl::Status EvalHash(EvalContext& ctx) {

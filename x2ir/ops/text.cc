@@ -113,9 +113,7 @@ absl::StatusOr<bool> CountsCharacters(const AttributeMap& attrs) {
 absl::Status InferStringLength(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(ExpectStrings(ctx, 0));
   X2IR_RETURN_IF_ERROR(CountsCharacters(ctx.attrs()).status());
-  ctx.Set(0, DType::kInt64);
-  if (ctx.shape(0)) ctx.Set(0, DType::kInt64, *ctx.shape(0));
-  return absl::OkStatus();
+  return ShapeAsFirst(ctx, DType::kInt64);
 }
 
 absl::Status EvalStringLength(EvalContext& ctx) {
@@ -273,9 +271,7 @@ absl::StatusOr<Format> FormatOf(const AttributeMap& attrs) {
 
 absl::Status InferFormat(InferContext& ctx) {
   X2IR_RETURN_IF_ERROR(FormatOf(ctx.attrs()).status());
-  ctx.Set(0, DType::kString);
-  if (ctx.shape(0)) ctx.Set(0, DType::kString, *ctx.shape(0));
-  return absl::OkStatus();
+  return ShapeAsFirst(ctx, DType::kString);
 }
 
 template <typename T>
