@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "x2ir/formats/darknet/darknet.h"
+#include "x2ir/graph_wrapper/name_pair.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::darknet {
@@ -13,10 +14,7 @@ namespace {
 constexpr size_t kMaxSections = 1 << 16;
 constexpr size_t kMaxLine = 1 << 16;
 
-struct ShortName {
-  std::string_view name, full;
-};
-constexpr ShortName kShortNames[] = {
+constexpr NamePair kShortNames[] = {
     {"network", "net"},
     {"conv", "convolutional"},
     {"deconv", "deconvolutional"},
@@ -67,8 +65,8 @@ absl::StatusOr<std::vector<Section>> ParseConfig(std::string_view text) {
       if (close == line.npos)
         return Invalid("line ", number, ": '", line.substr(0, 80), "' is not a section");
       std::string name = line.substr(1, close - 1);
-      const auto* full = std::ranges::find(kShortNames, std::string_view(name), &ShortName::name);
-      if (full != std::end(kShortNames)) name = full->full;
+      const auto* full = std::ranges::find(kShortNames, std::string_view(name), &NamePair::from);
+      if (full != std::end(kShortNames)) name = full->to;
       sections.push_back({std::move(name), number});
       there.clear();
       if (sections.size() > kMaxSections) return Invalid("there are too many sections");

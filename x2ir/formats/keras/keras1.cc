@@ -3,15 +3,13 @@
 #include <iterator>
 
 #include "x2ir/formats/keras/keras1_internal.h"
+#include "x2ir/graph_wrapper/name_pair.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::keras {
 namespace {
 
-struct Renamed {
-  std::string_view from, to;
-};
-constexpr Renamed kClasses[] = {
+constexpr NamePair kClasses[] = {
     {"Convolution1D", "Conv1D"},
     {"Convolution2D", "Conv2D"},
     {"Convolution3D", "Conv3D"},
@@ -21,7 +19,7 @@ constexpr Renamed kClasses[] = {
     {"Deconvolution2D", "Conv2DTranspose"},
 };
 // Settings that have another name, whatever the class.
-constexpr Renamed kSettings[] = {
+constexpr NamePair kSettings[] = {
     {"nb_filter", "filters"},
     {"subsample", "strides"},
     {"subsample_length", "strides"},
@@ -100,14 +98,14 @@ absl::Status JoinGates(const std::vector<size_t>& order, std::vector<StoredWeigh
 
 absl::Status UpgradeLayer(std::string* class_name, Json* config) {
   const std::string old = *class_name;
-  for (const Renamed& row : kClasses) {
+  for (const NamePair& row : kClasses) {
     if (old == row.from) *class_name = std::string(row.to);
   }
   const std::string& c = *class_name;
   if (HasUnits(c)) Rename(config, "output_dim", "units");
   if (c == "TimeDistributedDense") *class_name = "Dense";  // of more axes it is the same
   if (c == "UpSampling1D") Rename(config, "length", "size");
-  for (const Renamed& row : kSettings) {
+  for (const NamePair& row : kSettings) {
     if (row.from != "length" && !config->Has(row.to)) Rename(config, row.from, row.to);
   }
   if (config->Has("border_mode")) Rename(config, "border_mode", "padding");

@@ -10,6 +10,7 @@
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/formats/keras/keras1_internal.h"
 #include "x2ir/formats/keras/tf_op_layer_internal.h"
+#include "x2ir/graph_wrapper/name_pair.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -87,10 +88,7 @@ std::string LeafOf(std::string_view name) {
   return std::string(name);
 }
 
-struct CellClass {
-  std::string_view cell, layer;
-};
-constexpr CellClass kCells[] = {
+constexpr NamePair kCells[] = {
     {"LSTMCell", "LSTM"},
     {"GRUCell", "GRU"},
     {"SimpleRNNCell", "SimpleRNN"},
@@ -797,8 +795,8 @@ class NetworkBuilder {
       Layer one;
       const std::string& c = cells[i]["class_name"].text();
       const auto* known = std::find_if(std::begin(kCells), std::end(kCells),
-                                       [&](const CellClass& row) { return row.cell == c; });
-      one.class_name = known == std::end(kCells) ? c : std::string(known->layer);
+                                       [&](const NamePair& row) { return row.from == c; });
+      one.class_name = known == std::end(kCells) ? c : std::string(known->to);
       if (one.class_name.empty()) return Invalid("a cell without a class");
       one.config = cells[i]["config"];
       for (const char* key : {"go_backwards", "stateful", "unroll", "time_major",

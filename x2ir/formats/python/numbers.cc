@@ -7,15 +7,13 @@
 
 #include "absl/strings/ascii.h"
 #include "x2ir/formats/python/classes_internal.h"
+#include "x2ir/graph_wrapper/name_pair.h"
 
 namespace x2ir::python {
 namespace {
 
 // Calls whose numbers are sizes, and what one of them would be called.
-struct SizedCall {
-  std::string_view name, hint;
-};
-constexpr SizedCall kSizedCalls[] = {
+constexpr NamePair kSizedCalls[] = {
     {"reshape", "size"},
     {"view", "size"},
     {"expand", "size"},
@@ -131,8 +129,8 @@ class Scanner {
       }
       return;
     }
-    for (const SizedCall& call : kSizedCalls) {
-      if (call.name == in.call) return Add(begin, *number, call.hint, false);
+    for (const NamePair& call : kSizedCalls) {
+      if (call.from == in.call) return Add(begin, *number, call.to, false);
     }
   }
   void Add(size_t begin, int64_t number, std::string_view hint, bool of_range) {

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
+#include "x2ir/graph_wrapper/name_pair.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::tf_format {
@@ -156,11 +157,8 @@ const OutputArgs kOutputArgs[] = {
     {"UniqueWithCountsV2", {"y", "idx", "count"}, 3},
 };
 
-struct ListOp {
-  std::string_view op, attr;
-};
 // The attribute that says how many outputs there are: a number, or a list of their types.
-constexpr ListOp kListOps[] = {
+constexpr NamePair kListOps[] = {
     {"Case", "Tout"},
     {"ConcatOffset", "N"},
     {"DynamicPartition", "num_partitions"},
@@ -232,9 +230,9 @@ const OutputArgs* FindOutputArgs(std::string_view op) {
 }
 
 std::optional<int64_t> ListOutputs(const Source& source, const NodeProto& node) {
-  for (const ListOp& row : kListOps) {
-    if (row.op != node.op) continue;
-    const absl::StatusOr<AttrProto> attr = ReadAttr(source, node.attr(row.attr));
+  for (const NamePair& row : kListOps) {
+    if (row.from != node.op) continue;
+    const absl::StatusOr<AttrProto> attr = ReadAttr(source, node.attr(row.to));
     if (!attr.ok()) return std::nullopt;
     if (const auto* count = attr->value.get<int64_t>()) return *count;
     if (const auto* types = attr->value.get<std::vector<Type>>()) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/name_pair.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/layers.h"
@@ -11,19 +12,15 @@
 namespace x2ir {
 namespace {
 
-struct ElementwiseRow {
-  std::string_view op, ir;
-};
-
 // Integers and bools are rounded already.
-constexpr ElementwiseRow kRounding[] = {
+constexpr NamePair kRounding[] = {
     {"aten::floor.default", "floor"},
     {"aten::ceil.default", "ceil"},
     {"aten::round.default", "round"},
 };
 
 // z = op(self, other) in the common type; bools only give bools.
-constexpr ElementwiseRow kCompare[] = {
+constexpr NamePair kCompare[] = {
     {"aten::eq", "equal"},
     {"aten::lt", "less"},
     {"aten::le", "less_or_equal"},
@@ -35,7 +32,7 @@ constexpr ElementwiseRow kCompare[] = {
     {"aten::greater_equal", "greater_or_equal"},
 };
 
-constexpr ElementwiseRow kLogical[] = {
+constexpr NamePair kLogical[] = {
     {"aten::logical_and.default", "and"},
     {"aten::logical_or.default", "or"},
     {"aten::logical_xor.default", "xor"},
@@ -160,15 +157,15 @@ Values IsFinite(TorchCall& c) {
   const auto one = [](auto handler, Symbol ir) {
     return [=](TorchCall& c) { return handler(c, ir); };
   };
-  for (const ElementwiseRow& row : kRounding) TorchSpec(row.ir).From(row.op, one(Rounding, row.ir));
-  for (const ElementwiseRow& row : kLogical) TorchSpec(row.ir).From(row.op, one(Logical, row.ir));
+  for (const NamePair& row : kRounding) TorchSpec(row.to).From(row.from, one(Rounding, row.to));
+  for (const NamePair& row : kLogical) TorchSpec(row.to).From(row.from, one(Logical, row.to));
   const auto compare = [](std::string_view op, Symbol ir, bool negated) {
     for (const std::string_view overload : {".Tensor", ".Scalar"}) {
       TorchSpec(ir).From(StrCat(op, overload),
                          [=](TorchCall& c) { return Compare(c, ir, negated); });
     }
   };
-  for (const ElementwiseRow& row : kCompare) compare(row.op, row.ir, false);
+  for (const NamePair& row : kCompare) compare(row.from, row.to, false);
   compare("aten::ne", "equal", true);
   compare("aten::not_equal", "equal", true);
   for (const BitwiseRow& row : kBitwise) {
