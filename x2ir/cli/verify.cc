@@ -107,6 +107,16 @@ int RunVerify(const VerifyFlags& flags, Session& session) {
     progress.Stop();
     return session.Fail(WithHint(status, hint), phase);
   };
+  const auto conclude = [&](const auto& outcome) {
+    progress.Stop();
+    if (flags.json) {
+      session.Print(outcome.ToJson());
+    } else if (!session.quiet) {
+      session.Print(outcome.ToText());
+    }
+    if (!outcome.agrees() && other && !hint.empty()) session.Warn(hint);
+    return outcome.agrees() ? kDone : kCannot;
+  };
 
   std::vector<IoCase> cases;
   std::string note;
@@ -147,14 +157,7 @@ int RunVerify(const VerifyFlags& flags, Session& session) {
     absl::StatusOr<ModelComparison> layers = CompareModels(*model, *other, cases, options);
     if (!layers.ok()) return fail(layers.status(), Phase::kConverting);
     layers->note = note;
-    progress.Stop();
-    if (flags.json) {
-      session.Print(layers->ToJson());
-    } else if (!session.quiet) {
-      session.Print(layers->ToText());
-    }
-    if (!layers->agrees() && other && !hint.empty()) session.Warn(hint);
-    return layers->agrees() ? kDone : kCannot;
+    return conclude(*layers);
   }
   std::optional<ModelInRuntime> in_runtime;
   if (runtime) {
@@ -176,14 +179,7 @@ int RunVerify(const VerifyFlags& flags, Session& session) {
   if (!usual && !note.empty()) {
     StrAppend(&result->note, result->note.empty() ? "" : "\n", note);
   }
-  progress.Stop();
-  if (flags.json) {
-    session.Print(result->ToJson());
-  } else if (!session.quiet) {
-    session.Print(result->ToText());
-  }
-  if (!result->agrees() && other && !hint.empty()) session.Warn(hint);
-  return result->agrees() ? kDone : kCannot;
+  return conclude(*result);
 }
 
 }  // namespace

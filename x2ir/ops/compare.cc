@@ -134,7 +134,7 @@ absl::Status EvalWhere(EvalContext& ctx) {
   return ctx.Return(out.Finish());
 }
 
-void Comparison(OpDef& op, InferFn infer, EvalFn eval, std::string_view doc) {
+void DefineComparison(OpDef& op, InferFn infer, EvalFn eval, std::string_view doc) {
   op.Signature("a, b -> c")
       .Functions(std::move(infer), std::move(eval))
       .Axes(kElementwiseAxes)
@@ -145,21 +145,21 @@ void Comparison(OpDef& op, InferFn infer, EvalFn eval, std::string_view doc) {
 }  // namespace
 
 X2IR_OP(equal)
-    .With(Comparison, InferEqual, EvalEqual, "Whether a = b, broadcast. NaN equals nothing.")
+    .With(DefineComparison, InferEqual, EvalEqual, "Whether a = b, broadcast. NaN equals nothing.")
     .Commutes();
 
-X2IR_OP(greater).With(Comparison, BroadcastToBool, Compare([](auto a, auto b) { return a > b; }),
-                      "Whether a > b, broadcast.");
+X2IR_OP(greater).With(DefineComparison, BroadcastToBool,
+                      Compare([](auto a, auto b) { return a > b; }), "Whether a > b, broadcast.");
 
 X2IR_OP(greater_or_equal)
-    .With(Comparison, BroadcastToBool, Compare([](auto a, auto b) { return a >= b; }),
+    .With(DefineComparison, BroadcastToBool, Compare([](auto a, auto b) { return a >= b; }),
           "Whether a >= b, broadcast.");
 
-X2IR_OP(less).With(Comparison, BroadcastToBool, Compare([](auto a, auto b) { return a < b; }),
+X2IR_OP(less).With(DefineComparison, BroadcastToBool, Compare([](auto a, auto b) { return a < b; }),
                    "Whether a < b, broadcast.");
 
 X2IR_OP(less_or_equal)
-    .With(Comparison, BroadcastToBool, Compare([](auto a, auto b) { return a <= b; }),
+    .With(DefineComparison, BroadcastToBool, Compare([](auto a, auto b) { return a <= b; }),
           "Whether a <= b, broadcast.");
 
 X2IR_OP(and)
