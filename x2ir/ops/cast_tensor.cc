@@ -74,7 +74,7 @@ bool StripPlus(std::string_view* text) {
 }
 
 template <typename T>
-bool ParseNumber(std::string_view text, T* out) {
+bool ParseSigned(std::string_view text, T* out) {
   text = Trim(text);
   if (!StripPlus(&text) || text.empty()) return false;
   const char* end = text.data() + text.size();
@@ -103,7 +103,7 @@ bool ParseNumber(std::string_view text, T* out) {
 template <typename T>
 bool ParseFloat(std::string_view text, T* out) {
   // from_chars takes "inf" and "nan", in any case, but also "nan(...)" and "infinity".
-  if (ParseNumber(text, out)) return true;
+  if (ParseSigned(text, out)) return true;
   text = Trim(text);
   if (StripPlus(&text) && EqualsIgnoringCase(text, "inf")) {
     *out = std::numeric_limits<T>::infinity();
@@ -115,7 +115,7 @@ bool ParseFloat(std::string_view text, T* out) {
 // Exactly where the text is an integer, else towards zero.
 template <typename T>
 bool ParseInt(std::string_view text, T* out) {
-  if (ParseNumber(text, out)) return true;
+  if (ParseSigned(text, out)) return true;
   double v = 0;
   if (!ParseFloat(text, &v)) return false;
   *out = ConvertNumber<T>(v);
