@@ -195,6 +195,30 @@ std::vector<int64_t> PadPairs(const std::vector<int64_t>& pads,
   return pairs;
 }
 
+absl::StatusOr<std::vector<int64_t>> PadPairsOf(NodeWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
+  X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(3, "axes"));
+  const std::string& mode = w.String("mode");
+  if (mode != "constant" && mode != "reflect") return CannotExpress("mode ", mode);
+  if (AnyNegative(*pads)) return CannotExpress("negative pads");
+  return PadPairs(*pads, axes, rank);
+}
+
+absl::StatusOr<std::vector<int64_t>> PermOf(NodeWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  std::vector<int64_t> backwards(static_cast<size_t>(rank));
+  std::iota(backwards.rbegin(), backwards.rend(), 0);
+  return w.attrs().Ints("perm", std::move(backwards));
+}
+
+absl::StatusOr<Tensor> FillOf(NodeWriter& w) {
+  const Attribute* value = w.attrs().Find("value");
+  const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
+  if (!tensor) return CannotExpress("no value");
+  return tensor->Reshaped({});
+}
+
 absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));

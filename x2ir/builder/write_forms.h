@@ -68,6 +68,15 @@ bool AnyNegative(const std::vector<int64_t>& numbers);
 std::vector<int64_t> PadPairs(const std::vector<int64_t>& pads,
                               const std::optional<std::vector<int64_t>>& axes, int64_t rank);
 
+// pad's numbers likewise, of a mode that TensorFlow has; FailedPrecondition for another mode, and for
+// negative numbers.
+absl::StatusOr<std::vector<int64_t>> PadPairsOf(NodeWriter& w);
+// perm of a transpose; without one all axes in reverse. FailedPrecondition where the rank is not
+// known.
+absl::StatusOr<std::vector<int64_t>> PermOf(NodeWriter& w);
+// What constant_of_shape fills with, rank 0; FailedPrecondition where the node has no value.
+absl::StatusOr<Tensor> FillOf(NodeWriter& w);
+
 // slice as the operands of StridedSlice: bounds and steps of every axis (int32, [rank]), and bits
 // of the axes without a bound.
 struct StridedBounds {

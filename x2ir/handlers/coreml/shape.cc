@@ -1,6 +1,5 @@
 // MIL: shapes, order of axes, parts and wholes, both ways.
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "x2ir/builder/arrays.h"
@@ -135,17 +134,19 @@ Expr MilPad(MilArgs& a) {
 // Numbers of one type, from start on; the end comes first.
 Expr MilRange(MilArgs& a) { return a.X("start").Op("range", {a.X("end"), a.X("step")}); }
 
-Expr MilFill(MilArgs& a) {
+Expr FillNumber(MilArgs& a) {
   const Attribute* value = a.attrs().Find("value");
   const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
-  const Expr number = a.Scalar("value", tensor ? tensor->dtype() : DType::kFloat32, 0);
+  return a.Scalar("value", tensor ? tensor->dtype() : DType::kFloat32, 0);
+}
+
+Expr MilFill(MilArgs& a) {
+  const Expr number = FillNumber(a);
   return Expand(number, a.AsInt64(a.X("shape")));
 }
 
 Expr MilFillLike(MilArgs& a) {
-  const Attribute* value = a.attrs().Find("value");
-  const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
-  const Expr number = a.Scalar("value", tensor ? tensor->dtype() : DType::kFloat32, 0);
+  const Expr number = FillNumber(a);
   return Expand(number, ShapeOf(a.X("ref_tensor")));
 }
 
@@ -223,11 +224,9 @@ absl::StatusOr<Value*> ToReshape(MilWriter& w) {
 }
 
 absl::StatusOr<Value*> ToTranspose(MilWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  std::vector<int64_t> backwards(static_cast<size_t>(rank));
-  std::iota(backwards.rbegin(), backwards.rend(), 0);
-  if (rank == 0) return w.Op("identity", {w.in(0)});
-  return w.Mil("transpose", {w.in(0)}, {{"perm", w.attrs().Ints("perm", backwards)}});
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> perm, PermOf(w));
+  if (perm.empty()) return w.Op("identity", {w.in(0)});
+  return w.Mil("transpose", {w.in(0)}, {{"perm", std::move(perm)}});
 }
 
 absl::StatusOr<Value*> ToSqueeze(MilWriter& w) {
@@ -337,10 +336,8 @@ Value* ToSize(MilWriter& w) {
 }
 
 absl::StatusOr<Value*> ToFill(MilWriter& w) {
-  const Attribute* value = w.attrs().Find("value");
-  const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
-  if (!tensor) return CannotExpress("no value");
-  return w.Mil("fill", {w.in(0)}, {{"value", tensor->Reshaped({})}});
+  X2IR_ASSIGN_OR_RETURN(Tensor fill, FillOf(w));
+  return w.Mil("fill", {w.in(0)}, {{"value", std::move(fill)}});
 }
 
 Value* ToRange(MilWriter& w) { return w.Mil("range_1d", {w.in(1), w.in(0), w.in(2)}); }

@@ -1,11 +1,11 @@
 // OneFlow: shapes, order of axes, parts and wholes, tensors made of numbers.
 #include <algorithm>
-#include <numeric>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/activation.h"
 #include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
 #include "x2ir/handlers/oneflow/windows.h"
 #include "x2ir/ops/infer.h"
@@ -244,11 +244,9 @@ absl::StatusOr<Value*> ToUnsqueeze(OneflowWriter& w) {
 }
 
 absl::StatusOr<Value*> ToTranspose(OneflowWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  std::vector<int64_t> backwards(static_cast<size_t>(rank));
-  std::iota(backwards.rbegin(), backwards.rend(), 0);
-  if (rank == 0) return w.Op("identity", {w.in(0)});
-  return w.Oneflow("transpose", {w.in(0)}, {{"perm", w.attrs().Ints("perm", backwards)}});
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> perm, PermOf(w));
+  if (perm.empty()) return w.Op("identity", {w.in(0)});
+  return w.Oneflow("transpose", {w.in(0)}, {{"perm", std::move(perm)}});
 }
 
 // Each axis gets a new axis of size 1 before it, which is expanded to the number of repeats.

@@ -91,15 +91,21 @@ Values ConvFusion(PaddleArgs& a) {
   return {Activated(a, y, a.String("activation", "relu"))};
 }
 
+// What all convolutions have.
+Window TakeSteps(PaddleArgs& a, size_t spatial, bool channels_last) {
+  Window window;
+  window.channels_last = channels_last;
+  TakePaddings(a, spatial, &window);
+  window.strides = ForEach(a, a.Ints("strides", {1}), spatial);
+  window.dilations = ForEach(a, a.Ints("dilations", {1}), spatial);
+  return window;
+}
+
 Expr ConvTranspose(PaddleArgs& a, bool depthwise) {
   const Expr x = a.X("Input"), w = a.X("Filter");
   const size_t spatial = SpatialOf(a, x);
   const bool last = ChannelsLast(a);
-  Window window;
-  window.channels_last = last;
-  TakePaddings(a, spatial, &window);
-  window.strides = ForEach(a, a.Ints("strides", {1}), spatial);
-  window.dilations = ForEach(a, a.Ints("dilations", {1}), spatial);
+  Window window = TakeSteps(a, spatial, last);
   RequireSteps(a, window.strides, spatial);
   RequireSteps(a, window.dilations, spatial);
   std::vector<int64_t> more = a.Ints("output_padding");
@@ -176,11 +182,7 @@ Expr Convolution(PaddleArgs& a) {
   const Expr x = a.X("Input"), w = a.X("Filter");
   const size_t spatial = SpatialOf(a, x);
   const bool last = ChannelsLast(a);
-  Window window;
-  window.channels_last = last;
-  TakePaddings(a, spatial, &window);
-  window.strides = ForEach(a, a.Ints("strides", {1}), spatial);
-  window.dilations = ForEach(a, a.Ints("dilations", {1}), spatial);
+  Window window = TakeSteps(a, spatial, last);
   if (IsSame(window.auto_pad)) window.dilations.assign(spatial, 1);  // as the kernels have it
   return MakeConv(x, w, nullptr, window, std::max<int64_t>(a.Int("groups", 1), 1));
 }

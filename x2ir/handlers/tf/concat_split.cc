@@ -1,6 +1,5 @@
 // TensorFlow: putting tensors together and taking them apart.
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 
@@ -194,10 +193,8 @@ absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
 }
 
 absl::StatusOr<Value*> ToTfTranspose(TfWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  std::vector<int64_t> backwards(static_cast<size_t>(rank));
-  std::iota(backwards.rbegin(), backwards.rend(), 0);
-  return w.Tf("Transpose", {w.in(0), w.Int32s(w.attrs().Ints("perm", backwards))});
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, PermOf(w));
+  return w.Tf("Transpose", {w.in(0), w.Int32s(perm)});
 }
 
 Value* ToTfExpand(TfWriter& w) {
@@ -237,15 +234,11 @@ absl::StatusOr<Values> ToTfSplit(TfWriter& w) {
 
 // A row for each axis: the padding before it and after it.
 absl::StatusOr<Value*> ToTfPad(TfWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
-  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
-  const std::string& mode = w.String("mode");
-  if (mode != "constant" && mode != "reflect") return CannotExpress("mode ", mode);
-  if (AnyNegative(*pads)) return CannotExpress("negative pads");
-  const std::vector<int64_t> rows = PadPairs(*pads, given, rank);
-  Value* table = w.b().Constant(Tensor::Of<int64_t>({rank, 2}, rows));
-  if (mode == "reflect") return w.Tf("MirrorPad", {w.in(0), table}, {{"mode", "REFLECT"}});
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, PadPairsOf(w));
+  const bool reflect = w.String("mode") == "reflect";
+  Value* table =
+      w.b().Constant(Tensor::Of<int64_t>({static_cast<int64_t>(rows.size() / 2), 2}, rows));
+  if (reflect) return w.Tf("MirrorPad", {w.in(0), table}, {{"mode", "REFLECT"}});
   if (w.dtype() == DType::kString || (w.dtype() == DType::kBool && !w.has(2))) {
     return CannotExpress("elements of ", Name(w.dtype()));
   }
@@ -255,10 +248,8 @@ absl::StatusOr<Value*> ToTfPad(TfWriter& w) {
 }
 
 absl::StatusOr<Value*> ToTfFill(TfWriter& w) {
-  const Attribute* value = w.attrs().Find("value");
-  const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
-  if (!tensor) return CannotExpress("no value");
-  Value* one = w.b().Constant(tensor->Reshaped({}));
+  X2IR_ASSIGN_OR_RETURN(Tensor fill, FillOf(w));
+  Value* one = w.b().Constant(std::move(fill));
   return w.Tf("Fill", {w.Known(w.in(0)), one});
 }
 

@@ -64,22 +64,18 @@ absl::StatusOr<Value*> PadAnywhere(TfliteArgs& a) {
 
 // A row for each axis: the padding before it and after it.
 absl::StatusOr<Value*> ToLitePad(TfliteWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
-  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
-  const std::string& mode = w.String("mode");
-  if (mode != "constant" && mode != "reflect") return CannotExpress("mode ", mode);
-  if (AnyNegative(*pads)) return CannotExpress("negative pads");
-  const std::vector<int64_t> rows = PadPairs(*pads, given, rank);
-  for (size_t i = 0; mode == "reflect" && i < rows.size(); ++i) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, PadPairsOf(w));
+  const bool reflect = w.String("mode") == "reflect";
+  for (size_t i = 0; reflect && i < rows.size(); ++i) {
     const Dim& size = (*w.shape())[static_cast<int64_t>(i / 2)];
     if (size.is_static() && rows[i] >= std::max<int64_t>(1, size.value())) {
       return CannotExpress("a reflection of more elements than there are");
     }
   }
   const std::vector<int32_t> numbers(rows.begin(), rows.end());
-  Value* table = w.b().Constant(Tensor::Of<int32_t>({rank, 2}, numbers));
-  if (mode == "reflect") return w.Tflite("MIRROR_PAD", {w.in(0), table}, {{"mode", "REFLECT"}});
+  Value* table =
+      w.b().Constant(Tensor::Of<int32_t>({static_cast<int64_t>(rows.size() / 2), 2}, numbers));
+  if (reflect) return w.Tflite("MIRROR_PAD", {w.in(0), table}, {{"mode", "REFLECT"}});
   const auto known = w.has(2) ? KnownTensor(*w.in(2)) : std::nullopt;
   if (!w.has(2) || (known && IsFloating(known->dtype()) && known->AsDouble(0) == 0)) {
     return w.Tflite("PAD", {w.in(0), table});

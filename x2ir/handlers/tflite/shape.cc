@@ -1,7 +1,6 @@
 // TFLite: shapes, slices and other movement of elements. Nearly all of it is TensorFlow's.
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -226,10 +225,7 @@ absl::StatusOr<Value*> ToLiteFlatten(TfliteWriter& w) {
 }
 
 absl::StatusOr<Value*> ToLiteTranspose(TfliteWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  std::vector<int64_t> backwards(static_cast<size_t>(rank));
-  std::iota(backwards.rbegin(), backwards.rend(), 0);
-  const std::vector<int64_t> perm = w.attrs().Ints("perm", backwards);
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, PermOf(w));
   if (std::is_sorted(perm.begin(), perm.end())) return w.Op("identity", {w.in(0)});
   return w.Tflite("TRANSPOSE", {w.in(0), w.Int32s(perm)});
 }
@@ -365,10 +361,8 @@ Value* ToLiteSize(TfliteWriter& w) {
 }
 
 absl::StatusOr<Value*> ToLiteFill(TfliteWriter& w) {
-  const Attribute* value = w.attrs().Find("value");
-  const Tensor* tensor = value ? value->get<Tensor>() : nullptr;
-  if (!tensor) return CannotExpress("no value");
-  return w.Tflite("FILL", {Known32(w, w.in(0)), w.b().Constant(tensor->Reshaped({}))});
+  X2IR_ASSIGN_OR_RETURN(Tensor fill, FillOf(w));
+  return w.Tflite("FILL", {Known32(w, w.in(0)), w.b().Constant(std::move(fill))});
 }
 
 Value* ToLiteRange(TfliteWriter& w) { return w.Tflite("RANGE", {w.in(0), w.in(1), w.in(2)}); }
