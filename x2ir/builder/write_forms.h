@@ -68,8 +68,8 @@ bool AnyNegative(const std::vector<int64_t>& numbers);
 std::vector<int64_t> PadPairs(const std::vector<int64_t>& pads,
                               const std::optional<std::vector<int64_t>>& axes, int64_t rank);
 
-// pad's numbers likewise, of a mode that TensorFlow has; FailedPrecondition for another mode, and for
-// negative numbers.
+// pad's numbers likewise, of a mode that TensorFlow has; FailedPrecondition for another mode, and
+// for negative numbers.
 absl::StatusOr<std::vector<int64_t>> PadPairsOf(NodeWriter& w);
 // perm of a transpose; without one all axes in reverse. FailedPrecondition where the rank is not
 // known.
