@@ -9,14 +9,7 @@ namespace {
 
 // The axes that are reduced; none: all of them.
 absl::StatusOr<std::vector<int64_t>> ReducedAxes(SymbolArgs& a) {
-  std::vector<int64_t> axes = a.AxesAttr().value_or(std::vector<int64_t>());
-  if (!a.Flag("exclude", false)) return axes;
-  X2IR_ASSIGN_OR_RETURN(axes, a.Axes(axes));
-  std::vector<int64_t> others;
-  for (int64_t i = 0; i < a.rank(0); ++i) {
-    if (std::find(axes.begin(), axes.end(), i) == axes.end()) others.push_back(i);
-  }
-  return others;
+  return a.ReducedAxes(a.AxesAttr().value_or(std::vector<int64_t>()));
 }
 
 using ReduceFn = Expr (*)(const Expr& x, const std::vector<int64_t>& axes, bool keepdims);

@@ -8,14 +8,7 @@ namespace x2ir {
 namespace {
 
 absl::StatusOr<std::vector<int64_t>> RowAxes(SymbolArgs& a) {
-  std::vector<int64_t> axes = a.Tuple("axis");
-  if (!a.Flag("exclude", false)) return axes;
-  X2IR_ASSIGN_OR_RETURN(axes, a.Axes(axes));
-  std::vector<int64_t> others;
-  for (int64_t i = 0; i < a.rank(0); ++i) {
-    if (std::find(axes.begin(), axes.end(), i) == axes.end()) others.push_back(i);
-  }
-  return others;
+  return a.ReducedAxes(a.Tuple("axis"));
 }
 
 std::function<absl::StatusOr<Value*>(SymbolArgs&)> ReduceRow(Symbol op) {

@@ -305,6 +305,16 @@ absl::StatusOr<std::vector<int64_t>> SymbolArgs::Axes(const std::vector<int64_t>
   return counted;
 }
 
+absl::StatusOr<std::vector<int64_t>> SymbolArgs::ReducedAxes(std::vector<int64_t> axes) {
+  if (!Flag("exclude", false)) return axes;
+  X2IR_ASSIGN_OR_RETURN(axes, Axes(axes));
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < rank(0); ++i) {
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) others.push_back(i);
+  }
+  return others;
+}
+
 std::optional<std::vector<int64_t>> SymbolArgs::AxesAttr(Symbol name) {
   if (!Given(name)) return Ignore(name), std::nullopt;
   return Tuple(name);

@@ -42,6 +42,8 @@ class SymbolArgs : public NodeReader {
 
   // Axes counted from the front; Invalid for one that operand `i` has not. The rank must be known.
   absl::StatusOr<std::vector<int64_t>> Axes(const std::vector<int64_t>& axes, size_t i = 0);
+  // The axes that a reduction with `axes` works on: with the flag "exclude" all others.
+  absl::StatusOr<std::vector<int64_t>> ReducedAxes(std::vector<int64_t> axes);
   // The only axis, or several, or (none: left out) nullopt.
   std::optional<std::vector<int64_t>> AxesAttr(Symbol name = "axis");
 

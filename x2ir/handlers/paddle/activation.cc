@@ -204,20 +204,19 @@ X2IR_PADDLE(relu).From("relu").From("maxout", MaxOut);
 X2IR_PADDLE(sigmoid).From("sigmoid").From("logsigmoid",
                                           [](PaddleArgs& a) { return LogSigmoid(a.X()); });
 X2IR_PADDLE(softsign).From("softsign");
-X2IR_PADDLE(leaky_relu).From("leaky_relu", LeakyRelu).From("rrelu", RandomizedRelu);
+X2IR_PADDLE(leaky_relu).From({{"leaky_relu", LeakyRelu}, {"rrelu", RandomizedRelu}});
 X2IR_PADDLE(elu).From("elu", Elu);
 X2IR_PADDLE(celu).From("celu", Celu);
 X2IR_PADDLE(selu).From("selu", Selu);
 X2IR_PADDLE(hard_sigmoid)
     .From("hard_sigmoid", {{"alpha", "slope", 0.2}, {"beta", "offset", 0.5}})
-    .From("stanh", Stanh)
-    .From("tanh_shrink", TanhShrink);
+    .From({{"stanh", Stanh}, {"tanh_shrink", TanhShrink}});
 X2IR_PADDLE(hard_swish).From("hard_swish", HardSwish);
 X2IR_PADDLE(swish).From("swish", Swish).From("silu");
-X2IR_PADDLE(softplus).From("softplus", Softplus).From("soft_relu", SoftRelu);
-X2IR_PADDLE(shrink).From("softshrink", Shrink("lambda", true)).From("hard_shrink", HardShrink);
+X2IR_PADDLE(softplus).From({{"softplus", Softplus}, {"soft_relu", SoftRelu}});
+X2IR_PADDLE(shrink).From({{"softshrink", Shrink("lambda", true)}, {"hard_shrink", HardShrink}});
 X2IR_PADDLE(thresholded_relu).From("thresholded_relu", ThresholdedRelu);
-X2IR_PADDLE(clip).From("relu6", Relu6).From("brelu", BoundedRelu).From("clip", ClipTo);
+X2IR_PADDLE(clip).From({{"relu6", Relu6}, {"brelu", BoundedRelu}, {"clip", ClipTo}});
 X2IR_PADDLE(mish).From("mish", Mish);
 X2IR_PADDLE(gelu).From("gelu", [](PaddleArgs& a) {
   return a.X().Op("gelu", {}, {{"approximate", a.Bool("approximate", false) ? "tanh" : "none"}});

@@ -127,13 +127,11 @@ auto CumulatedExtreme(const char* op) {
 
 }  // namespace
 
-X2IR_PADDLE(if)
-    .From("if", If)
-    .From("conditional_block", Conditional)
-    .From("select_input", SelectInput);
+X2IR_PADDLE(if).From({{"if", If},
+                      {"conditional_block", Conditional},
+                      {"select_input", SelectInput}});
 X2IR_PADDLE(loop).From("while", While);
-X2IR_PADDLE(scan)
-    .From("cummax", CumulatedExtreme("aten::cummax.default"))
-    .From("cummin", CumulatedExtreme("aten::cummin.default"));
+X2IR_PADDLE(scan).From({{"cummax", CumulatedExtreme("aten::cummax.default")},
+                        {"cummin", CumulatedExtreme("aten::cummin.default")}});
 
 }  // namespace x2ir

@@ -356,17 +356,13 @@ Expr FillDiagonal(PaddleArgs& a) {
 
 X2IR_PADDLE(expand)
     .From({"fill_constant"}, Fill)
-    .From("fill_any_like", FillLike)
-    .From("fill_any", FillAny)
+    .From({{"fill_any_like", FillLike}, {"fill_any", FillAny}})
     .From({"fill_zeros_like", "fill_zeros_like2"}, FillZerosLike)
-    .From("fill_constant_batch_size_like", FillBatchSizeLike)
-    .From("empty", Empty)
+    .From({{"fill_constant_batch_size_like", FillBatchSizeLike}, {"empty", Empty}})
     .From({"assign_value", "assign_value_"}, AssignValue)
     .From("full_int_array", FullIntArray);
 X2IR_PADDLE(range)
-    .From("range", Range)
-    .From("linspace", LinSpace)
-    .From("logspace", LogSpace)
+    .From({{"range", Range}, {"linspace", LinSpace}, {"logspace", LogSpace}})
     .From("tril_indices", [](PaddleArgs& a) { return TriangleIndices(a, true); })
     .From("triu_indices", [](PaddleArgs& a) { return TriangleIndices(a, false); });
 X2IR_PADDLE(eye_like).From("eye", Eye);
@@ -374,19 +370,17 @@ X2IR_PADDLE(trilu)
     .From("tril_triu", TrilTriu)
     .From("tril", [](PaddleArgs& a) { return Triangle(a, true); })
     .From("triu", [](PaddleArgs& a) { return Triangle(a, false); });
-X2IR_PADDLE(where)
-    .From("diag_v2", Diag)
-    .From("diag_embed", DiagEmbed)
-    .From("fill_diagonal", FillDiagonal)
-    .From("fill_diagonal_tensor", FillDiagonalTensor)
-    .From("diag", DiagOfVector);
-X2IR_PADDLE(gather).From("diagonal", Diagonal).From("trace", Trace);
+X2IR_PADDLE(where).From({{"diag_v2", Diag},
+                         {"diag_embed", DiagEmbed},
+                         {"fill_diagonal", FillDiagonal},
+                         {"fill_diagonal_tensor", FillDiagonalTensor},
+                         {"diag", DiagOfVector}});
+X2IR_PADDLE(gather).From({{"diagonal", Diagonal}, {"trace", Trace}});
 X2IR_PADDLE(random_normal).From("gaussian_random", Gaussian);
-X2IR_PADDLE(random_uniform).From("uniform_random", Uniform).From("randint", RandInt);
+X2IR_PADDLE(random_uniform).From({{"uniform_random", Uniform}, {"randint", RandInt}});
 X2IR_PADDLE(bernoulli).From("bernoulli", Bernoulli);
 X2IR_PADDLE(less).From("sequence_mask", SequenceMask);
-X2IR_PADDLE(add)
-    .From("label_smooth", LabelSmooth)
-    .From("add_position_encoding", AddPositionEncoding);
+X2IR_PADDLE(add).From({{"label_smooth", LabelSmooth},
+                       {"add_position_encoding", AddPositionEncoding}});
 
 }  // namespace x2ir

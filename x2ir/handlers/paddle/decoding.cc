@@ -105,9 +105,8 @@ Expr GatherTree(PaddleArgs& a) {
 
 }  // namespace
 
-X2IR_PADDLE(loop)
-    .From("crf_decoding", CrfDecoding)
-    .From("viterbi_decode", ViterbiDecode)
-    .From("gather_tree", GatherTree);
+X2IR_PADDLE(loop).From({{"crf_decoding", CrfDecoding},
+                        {"viterbi_decode", ViterbiDecode},
+                        {"gather_tree", GatherTree}});
 
 }  // namespace x2ir

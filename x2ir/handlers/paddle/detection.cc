@@ -399,16 +399,15 @@ Expr Nms(PaddleArgs& a) {
 }  // namespace
 
 X2IR_PADDLE(constant_of_shape)
-    .From("prior_box", PriorBox)
-    .From("density_prior_box", DensityPriorBox)
-    .From("anchor_generator", Anchors);
+    .From({{"prior_box", PriorBox},
+           {"density_prior_box", DensityPriorBox},
+           {"anchor_generator", Anchors}});
 X2IR_PADDLE(sub).From("polygon_box_transform", PolygonCorners);
-X2IR_PADDLE(mul).From("box_coder", BoxCoder).From("yolo_box", YoloBox);
+X2IR_PADDLE(mul).From({{"box_coder", BoxCoder}, {"yolo_box", YoloBox}});
 X2IR_PADDLE(clip).From("box_clip", BoxClip);
 X2IR_PADDLE(div).From("iou_similarity", IouSimilarity);
 X2IR_PADDLE(non_max_suppression)
     .From({"multiclass_nms3", "multiclass_nms2", "multiclass_nms"}, MulticlassNms)
-    .From("matrix_nms", MatrixNms)
-    .From("nms", Nms);
+    .From({{"matrix_nms", MatrixNms}, {"nms", Nms}});
 
 }  // namespace x2ir

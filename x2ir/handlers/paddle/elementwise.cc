@@ -444,11 +444,13 @@ Expr Print(PaddleArgs& a) {
 
 X2IR_PADDLE(add).From({"elementwise_add", "grad_add"}, BinaryOp("add")).From("sum", AddN);
 X2IR_PADDLE(sub).From({"elementwise_sub", "minus"}, BinaryOp("sub"));
-X2IR_PADDLE(mul).From("elementwise_mul", BinaryOp("mul")).From("scale", Scale);
+X2IR_PADDLE(mul).From({{"elementwise_mul", BinaryOp("mul")}, {"scale", Scale}});
 X2IR_PADDLE(div).From("elementwise_div", Binary(Divide));
-X2IR_PADDLE(max).From("elementwise_max", BinaryOp("max")).From("elementwise_fmax", Extremum("max"));
-X2IR_PADDLE(min).From("elementwise_min", BinaryOp("min")).From("elementwise_fmin", Extremum("min"));
-X2IR_PADDLE(pow).From("elementwise_pow", BinaryOp("pow")).From("pow", PowNumber);
+X2IR_PADDLE(max).From({{"elementwise_max", BinaryOp("max")},
+                       {"elementwise_fmax", Extremum("max")}});
+X2IR_PADDLE(min).From({{"elementwise_min", BinaryOp("min")},
+                       {"elementwise_fmin", Extremum("min")}});
+X2IR_PADDLE(pow).From({{"elementwise_pow", BinaryOp("pow")}, {"pow", PowNumber}});
 X2IR_PADDLE(mod).From("elementwise_mod", Binary([](PaddleArgs&, const Expr& x, const Expr& y) {
                         return FloorRemainder(x, y);
                       }));
@@ -462,9 +464,7 @@ X2IR_PADDLE(where)
 X2IR_PADDLE(equal)
     .From("equal", BinaryOp("equal"))
     .From("not_equal", Binary(NotEqual))
-    .From("equal_all", EqualAll)
-    .From("isclose", IsClose)
-    .From("allclose", AllClose);
+    .From({{"equal_all", EqualAll}, {"isclose", IsClose}, {"allclose", AllClose}});
 X2IR_PADDLE(less).From("less_than", BinaryOp("less"));
 X2IR_PADDLE(less_or_equal).From("less_equal", BinaryOp("less_or_equal"));
 X2IR_PADDLE(greater).From("greater_than", BinaryOp("greater"));
@@ -477,17 +477,15 @@ X2IR_PADDLE(bitwise_and).From("bitwise_and", Bits("and", "bitwise_and"));
 X2IR_PADDLE(bitwise_or).From("bitwise_or", Bits("or", "bitwise_or"));
 X2IR_PADDLE(bitwise_xor).From("bitwise_xor", Bits("xor", "bitwise_xor"));
 X2IR_PADDLE(bitwise_not).From("bitwise_not", Unary(BitwiseNot));
-X2IR_PADDLE(bit_shift)
-    .From("bitwise_left_shift", ShiftLeft)
-    .From("bitwise_right_shift", ShiftRight);
+X2IR_PADDLE(bit_shift).From({{"bitwise_left_shift", ShiftLeft},
+                             {"bitwise_right_shift", ShiftRight}});
 X2IR_PADDLE(atan).From("atan2", [](PaddleArgs& a) {
   const Pair p = Operands(a, "X1", "X2");
   return Atan2(p.x, p.y);
 });
 X2IR_PADDLE(add).From("lerp", Lerp);
-X2IR_PADDLE(mod)
-    .From("gcd", TorchBinary("aten::gcd.default"))
-    .From("lcm", TorchBinary("aten::lcm.default"));
+X2IR_PADDLE(mod).From({{"gcd", TorchBinary("aten::gcd.default")},
+                       {"lcm", TorchBinary("aten::lcm.default")}});
 X2IR_PADDLE(bit_cast).From("nextafter", TorchBinary("aten::nextafter.default"));
 X2IR_PADDLE(sqrt).From("hypot", Binary([](PaddleArgs&, const Expr& x, const Expr& y) {
                          return Hypot(x, y);
@@ -542,34 +540,32 @@ X2IR_PADDLE(is_inf).From("isfinite",
 X2IR_PADDLE(cast).From("cast", CastTo);
 X2IR_PADDLE(add).From("increment", Increment);
 X2IR_PADDLE(erf)
-    .From("erfinv", TorchUnary("aten::erfinv.default"))
-    .From("digamma", TorchUnary("aten::digamma.default"))
+    .From({{"erfinv", TorchUnary("aten::erfinv.default")},
+           {"digamma", TorchUnary("aten::digamma.default")}})
     .From({"lgamma", "gammaln"}, TorchUnary("aten::lgamma.default"))
     .From("polygamma", Polygamma)
     .From({"gammaincc", "gammainc"}, IncompleteGamma)
-    .From("i0", TorchUnary("aten::i0.default"))
-    .From("i0e", TorchUnary("aten::special_i0e.default"))
-    .From("i1", TorchUnary("aten::special_i1.default"))
-    .From("i1e", TorchUnary("aten::special_i1e.default"));
-X2IR_PADDLE(complex).From("complex", MakeComplex).From("as_complex", AsComplex);
-X2IR_PADDLE(real)
-    .From("real", ComplexUnary("aten::real.default"))
-    .From("imag", ComplexUnary("aten::imag.default"))
-    .From("as_real", ComplexUnary("aten::view_as_real.default"))
-    .From("angle", ComplexUnary("aten::angle.default"));
+    .From({{"i0", TorchUnary("aten::i0.default")},
+           {"i0e", TorchUnary("aten::special_i0e.default")},
+           {"i1", TorchUnary("aten::special_i1.default")},
+           {"i1e", TorchUnary("aten::special_i1e.default")}});
+X2IR_PADDLE(complex).From({{"complex", MakeComplex}, {"as_complex", AsComplex}});
+X2IR_PADDLE(real).From({{"real", ComplexUnary("aten::real.default")},
+                        {"imag", ComplexUnary("aten::imag.default")},
+                        {"as_real", ComplexUnary("aten::view_as_real.default")},
+                        {"angle", ComplexUnary("aten::angle.default")}});
 X2IR_PADDLE(identity).From("conj", [](PaddleArgs& a) -> Expr {
   const Expr x = a.X();
   if (!IsComplex(x.dtype())) return x.Op("identity");
   return AsTorch(a, "aten::_conj.default", {{"self", x}}, x.dtype());
 });
 X2IR_PADDLE(identity).From("dropout", Dropout);
-X2IR_PADDLE(where)
-    .From("where", WhereLike)
-    .From("masked_fill", MaskedFill)
-    .From("shard_index", ShardIndex);
+X2IR_PADDLE(where).From({{"where", WhereLike},
+                         {"masked_fill", MaskedFill},
+                         {"shard_index", ShardIndex}});
 X2IR_PADDLE(less).From("searchsorted", SearchSorted);
-X2IR_PADDLE(mul).From("kron", Kron).From("cross", Cross);
-X2IR_PADDLE(mul).From("affine_channel", AffineChannel).From("renorm", Renorm);
+X2IR_PADDLE(mul).From({{"kron", Kron}, {"cross", Cross}});
+X2IR_PADDLE(mul).From({{"affine_channel", AffineChannel}, {"renorm", Renorm}});
 X2IR_PADDLE(div).From("spectral_norm", SpectralNorm);
 X2IR_PADDLE(identity)
     .From({"assign",

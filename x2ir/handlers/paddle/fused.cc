@@ -407,32 +407,27 @@ PaddleResults RmsNorm(PaddleArgs& a) {
 
 X2IR_PADDLE(gemm)
     .From({"fc", "gemm_epilogue"}, Fc)
-    .From("fused_gemm_epilogue", GemmEpilogue)
-    .From("fusion_repeated_fc_relu", RepeatedFcRelu);
+    .From({{"fused_gemm_epilogue", GemmEpilogue}, {"fusion_repeated_fc_relu", RepeatedFcRelu}});
 X2IR_PADDLE(layer_normalization)
     .From("fused_fc_elementwise_layernorm", FcLayerNorm)
     .From({"skip_layernorm", "fused_skip_layernorm"}, SkipLayerNorm)
-    .From("fused_bias_dropout_residual_layer_norm", BiasDropoutLayerNorm)
-    .From("fused_bias_residual_layernorm", BiasResidualLayerNorm)
-    .From("fused_embedding_eltwise_layernorm", EmbeddingLayerNorm);
-X2IR_PADDLE(softmax)
-    .From("multihead_matmul", MultiheadMatmul)
-    .From("flash_attn", FlashAttention)
-    .From("memory_efficient_attention", MemoryEfficientAttention)
-    .From("self_dp_attention", SelfAttention)
-    .From("fused_softmax_mask", SoftmaxMask)
-    .From("fused_softmax_mask_upper_triangle", SoftmaxUpperTriangle);
-X2IR_PADDLE(mul)
-    .From("fused_rotary_position_embedding", RotaryPositions)
-    .From("fused_elementwise_mul", Elementwise("mul"))
-    .From("swiglu", SwiGlu);
+    .From({{"fused_bias_dropout_residual_layer_norm", BiasDropoutLayerNorm},
+           {"fused_bias_residual_layernorm", BiasResidualLayerNorm},
+           {"fused_embedding_eltwise_layernorm", EmbeddingLayerNorm}});
+X2IR_PADDLE(softmax).From({{"multihead_matmul", MultiheadMatmul},
+                           {"flash_attn", FlashAttention},
+                           {"memory_efficient_attention", MemoryEfficientAttention},
+                           {"self_dp_attention", SelfAttention},
+                           {"fused_softmax_mask", SoftmaxMask},
+                           {"fused_softmax_mask_upper_triangle", SoftmaxUpperTriangle}});
+X2IR_PADDLE(mul).From({{"fused_rotary_position_embedding", RotaryPositions},
+                       {"fused_elementwise_mul", Elementwise("mul")},
+                       {"swiglu", SwiGlu}});
 X2IR_PADDLE(add)
-    .From("fused_elementwise_add", Elementwise("add"))
-    .From("fused_dropout_add", DropoutAdd)
+    .From({{"fused_elementwise_add", Elementwise("add")}, {"fused_dropout_add", DropoutAdd}})
     .From({"fused_elemwise_activation", "fused_elemwise_add_activation"}, ElementwiseActivation);
-X2IR_PADDLE(sub)
-    .From("fused_elementwise_sub", Elementwise("sub"))
-    .From("fusion_squared_mat_sub", SquaredMatSub);
+X2IR_PADDLE(sub).From({{"fused_elementwise_sub", Elementwise("sub")},
+                       {"fusion_squared_mat_sub", SquaredMatSub}});
 X2IR_PADDLE(gelu).From("fused_bias_act", BiasActivation);
 X2IR_PADDLE(div).From("fused_elementwise_div", Elementwise("div"));
 X2IR_PADDLE(concat).From("fusion_transpose_flatten_concat", TransposeFlattenConcat);

@@ -336,35 +336,27 @@ Expr RepeatInterleave(PaddleArgs& a) {
 }  // namespace
 
 X2IR_PADDLE(gather)
-    .From("gather", GatherRows)
-    .From("index_select", IndexSelect)
+    .From({{"gather", GatherRows}, {"index_select", IndexSelect}})
     .From("lookup_table", [](PaddleArgs& a) { return Lookup(a, true); })
     .From({"lookup_table_v2", "c_embedding"}, [](PaddleArgs& a) { return Lookup(a, false); })
-    .From("unfold", Unfold)
-    .From("as_strided", AsStrided)
-    .From("tensor_unfold", TensorUnfold)
+    .From({{"unfold", Unfold}, {"as_strided", AsStrided}, {"tensor_unfold", TensorUnfold}})
     .From({"repeat_interleave", "repeat_interleave_with_tensor_index"}, RepeatInterleave);
-X2IR_PADDLE(gather_nd).From("gather_nd", GatherNd).From("multiplex", Multiplex);
+X2IR_PADDLE(gather_nd).From({{"gather_nd", GatherNd}, {"multiplex", Multiplex}});
 X2IR_PADDLE(gather_elements)
-    .From("index_sample", IndexSample)
-    .From("take_along_axis", TakeAlongAxis);
+    .From({{"index_sample", IndexSample}, {"take_along_axis", TakeAlongAxis}});
 X2IR_PADDLE(scatter_elements)
-    .From("put_along_axis", PutAlongAxis)
-    .From("index_add", IndexAdd)
-    .From("set_value", SetValue)
-    .From("bincount", BinCount)
-    .From("histogram", Histogram);
+    .From({{"put_along_axis", PutAlongAxis},
+           {"index_add", IndexAdd},
+           {"set_value", SetValue},
+           {"bincount", BinCount},
+           {"histogram", Histogram}});
 X2IR_PADDLE(scatter_nd)
-    .From("scatter", ScatterRows)
-    .From("scatter_nd_add", ScatterNdAdd)
-    .From("index_put", IndexPut);
+    .From({{"scatter", ScatterRows}, {"scatter_nd_add", ScatterNdAdd}, {"index_put", IndexPut}});
 X2IR_PADDLE(compress).From("masked_select", MaskedSelect);
 X2IR_PADDLE(non_zero).From("where_index", NonZero);
-X2IR_PADDLE(unique).From("unique", Unique).From("unique_consecutive", UniqueConsecutive);
+X2IR_PADDLE(unique).From({{"unique", Unique}, {"unique_consecutive", UniqueConsecutive}});
 X2IR_PADDLE(top_k)
     .From({"top_k_v2", "top_k"}, TopK)
-    .From("argsort", ArgSort)
-    .From("kthvalue", KthValue)
-    .From("mode", Mode);
+    .From({{"argsort", ArgSort}, {"kthvalue", KthValue}, {"mode", Mode}});
 
 }  // namespace x2ir

@@ -152,17 +152,15 @@ PaddleResults CosSim(PaddleArgs& a) {
 }  // namespace
 
 X2IR_PADDLE(log_softmax)
-    .From("softmax_with_cross_entropy", SoftmaxCrossEntropy)
-    .From("cross_entropy", CrossEntropy);
-X2IR_PADDLE(log)
-    .From("bce_loss", BinaryCrossEntropy)
-    .From("sigmoid_cross_entropy_with_logits", SigmoidCrossEntropy)
-    .From("kldiv_loss", Divergence)
-    .From("log_loss", LogLoss);
-X2IR_PADDLE(where).From("huber_loss", Huber).From("smooth_l1_loss", SmoothL1);
+    .From({{"softmax_with_cross_entropy", SoftmaxCrossEntropy}, {"cross_entropy", CrossEntropy}});
+X2IR_PADDLE(log).From({{"bce_loss", BinaryCrossEntropy},
+                       {"sigmoid_cross_entropy_with_logits", SigmoidCrossEntropy},
+                       {"kldiv_loss", Divergence},
+                       {"log_loss", LogLoss}});
+X2IR_PADDLE(where).From({{"huber_loss", Huber}, {"smooth_l1_loss", SmoothL1}});
 X2IR_PADDLE(max).From("hinge_loss", Hinge);
 X2IR_PADDLE(negative_log_likelihood_loss).From("nll_loss", NegativeLogLikelihood);
-X2IR_PADDLE(reduce_mean).From("identity_loss", IdentityLoss).From("accuracy", Accuracy);
+X2IR_PADDLE(reduce_mean).From({{"identity_loss", IdentityLoss}, {"accuracy", Accuracy}});
 X2IR_PADDLE(div).From("cos_sim", CosSim);
 
 }  // namespace x2ir

@@ -155,22 +155,17 @@ PaddleResults Svd(PaddleArgs& a) {
 }  // namespace
 
 X2IR_PADDLE(matmul)
-    .From("matmul_v2", MatMulV2)
-    .From("matmul", MatMulV1)
-    .From("mul", Mul)
+    .From({{"matmul_v2", MatMulV2}, {"matmul", MatMulV1}, {"mul", Mul}})
     .From("bmm", [](PaddleArgs& a) { return MatMul(a.X(), a.X("Y")); })
     .From("mv", [](PaddleArgs& a) { return MatMul(a.X(), a.X("Vec")); })
     .From({"addmm", "baddbmm"}, AddMm)
-    .From("multi_dot", MultiDot)
-    .From("matrix_power", MatrixPower);
-X2IR_PADDLE(einsum).From("einsum", Einsum).From("bilinear_tensor_product", Bilinear);
-X2IR_PADDLE(det)
-    .From("determinant", Torch1("aten::linalg_det.default", "Input", "A"))
-    .From("slogdeterminant", SlogDet);
-X2IR_PADDLE(solve)
-    .From("inverse", Torch1("aten::inverse.default", "Input", "self"))
-    .From("solve", Solve)
-    .From("cholesky_solve", CholeskySolve);
+    .From({{"multi_dot", MultiDot}, {"matrix_power", MatrixPower}});
+X2IR_PADDLE(einsum).From({{"einsum", Einsum}, {"bilinear_tensor_product", Bilinear}});
+X2IR_PADDLE(det).From({{"determinant", Torch1("aten::linalg_det.default", "Input", "A")},
+                       {"slogdeterminant", SlogDet}});
+X2IR_PADDLE(solve).From({{"inverse", Torch1("aten::inverse.default", "Input", "self")},
+                         {"solve", Solve},
+                         {"cholesky_solve", CholeskySolve}});
 X2IR_PADDLE(cholesky).From("cholesky", Cholesky);
 X2IR_PADDLE(triangular_solve).From("triangular_solve", TriangularSolve);
 X2IR_PADDLE(qr).From("qr", QrLike);

@@ -123,6 +123,18 @@ class PaddleSpec {
   requires std::is_invocable_v<Fn, PaddleArgs&> PaddleSpec& From(std::string_view op, Fn fn) {
     return Reads(op, [fn](PaddleArgs& a) { return PaddleResultsOf(fn, a); });
   }
+  // Several operators, each by code of its own.
+  struct Row {
+    template <typename Fn>
+    Row(std::string_view op, Fn fn)
+        : op(op), fn([fn](PaddleArgs& a) { return PaddleResultsOf(fn, a); }) {}
+    std::string_view op;
+    PaddleFn fn;
+  };
+  PaddleSpec& From(std::initializer_list<Row> rows) {
+    for (const Row& row : rows) Reads(row.op, row.fn);
+    return *this;
+  }
   template <typename Fn>
   requires std::is_invocable_v<Fn, PaddleArgs&> PaddleSpec& From(
       std::initializer_list<std::string_view> ops, Fn fn) {

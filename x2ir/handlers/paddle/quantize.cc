@@ -173,15 +173,13 @@ Expr DequantizeByScale(PaddleArgs& a) {
 }  // namespace
 
 X2IR_PADDLE(quantize_linear)
-    .From("quantize_linear", QuantizeLinear)
-    .From("quantize", QuantizeByScale)
+    .From({{"quantize_linear", QuantizeLinear}, {"quantize", QuantizeByScale}})
     .From({"fake_quantize_abs_max"}, FakeQuantize(false, true, false))
     .From("fake_channel_wise_quantize_abs_max", FakeQuantize(true, true, false))
     .From({"fake_quantize_moving_average_abs_max", "fake_quantize_range_abs_max"},
           FakeQuantize(false, false, false));
 X2IR_PADDLE(dequantize_linear)
-    .From("dequantize_linear", DequantizeLinear)
-    .From("dequantize", DequantizeByScale)
+    .From({{"dequantize_linear", DequantizeLinear}, {"dequantize", DequantizeByScale}})
     .From({"fake_dequantize_max_abs", "dequantize_abs_max"}, DequantizeMaxAbs)
     .From("fake_channel_wise_dequantize_max_abs", DequantizeChannels)
     .From("fake_quantize_dequantize_abs_max", FakeQuantize(false, true, true))

@@ -150,12 +150,12 @@ Expr Dot(PaddleArgs& a) {
 }  // namespace
 
 X2IR_PADDLE(reduce_sum)
-    .From("reduce_sum", Total("reduce_sum"))
-    .From("squared_l2_norm", SquaredNorm)
-    .From("l1_norm", AbsoluteNorm)
-    .From("dot", Dot);
+    .From({{"reduce_sum", Total("reduce_sum")},
+           {"squared_l2_norm", SquaredNorm},
+           {"l1_norm", AbsoluteNorm},
+           {"dot", Dot}});
 X2IR_PADDLE(reduce_prod).From("reduce_prod", Total("reduce_prod"));
-X2IR_PADDLE(reduce_mean).From("reduce_mean", Reduction("reduce_mean")).From("mean", MeanOfAll);
+X2IR_PADDLE(reduce_mean).From({{"reduce_mean", Reduction("reduce_mean")}, {"mean", MeanOfAll}});
 X2IR_PADDLE(reduce_max)
     .From({"reduce_max", "reduce_amax"}, Reduction("reduce_max"))
     .From("reduce_any", Truth(true));
@@ -163,12 +163,11 @@ X2IR_PADDLE(reduce_min)
     .From({"reduce_min", "reduce_amin"}, Reduction("reduce_min"))
     .From("reduce_all", Truth(false));
 X2IR_PADDLE(reduce_log_sum_exp).From("logsumexp", Reduction("reduce_log_sum_exp"));
-X2IR_PADDLE(reduce_l2)
-    .From("p_norm", PNorm)
-    .From("frobenius_norm", FrobeniusNorm)
-    .From("norm", NormalizeLength)
-    .From("clip_by_norm", ClipByNorm)
-    .From("dist", Dist);
+X2IR_PADDLE(reduce_l2).From({{"p_norm", PNorm},
+                             {"frobenius_norm", FrobeniusNorm},
+                             {"norm", NormalizeLength},
+                             {"clip_by_norm", ClipByNorm},
+                             {"dist", Dist}});
 X2IR_PADDLE(arg_max).From("arg_max", ArgExtreme("arg_max"));
 X2IR_PADDLE(arg_min).From("arg_min", ArgExtreme("arg_min"));
 X2IR_PADDLE(cum_sum)

@@ -204,7 +204,7 @@ PaddleResults Proposals(PaddleArgs& a) {
 
 }  // namespace
 
-X2IR_PADDLE(roi_align).From("roi_align", RoiAlign).From("psroi_pool", PsRoiPool);
+X2IR_PADDLE(roi_align).From({{"roi_align", RoiAlign}, {"psroi_pool", PsRoiPool}});
 X2IR_PADDLE(max_roi_pool).From("roi_pool", RoiPool);
 X2IR_PADDLE(compress).From("distribute_fpn_proposals", DistributeProposals);
 X2IR_PADDLE(top_k).From("collect_fpn_proposals", CollectProposals);

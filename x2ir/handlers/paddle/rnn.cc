@@ -265,11 +265,8 @@ PaddleResults LstmUnit(PaddleArgs& a) {
 
 }  // namespace
 
-X2IR_PADDLE(lstm)
-    .From("rnn", Recurrent)
-    .From("lstm", Lstm)
-    .From("fusion_lstm", FusionLstm)
-    .From("lstm_unit", LstmUnit);
-X2IR_PADDLE(gru).From("gru", Gru).From("fusion_gru", FusionGru).From("gru_unit", GruUnit);
+X2IR_PADDLE(lstm).From(
+    {{"rnn", Recurrent}, {"lstm", Lstm}, {"fusion_lstm", FusionLstm}, {"lstm_unit", LstmUnit}});
+X2IR_PADDLE(gru).From({{"gru", Gru}, {"fusion_gru", FusionGru}, {"gru_unit", GruUnit}});
 
 }  // namespace x2ir

@@ -164,10 +164,10 @@ Expr OverlapAdd(PaddleArgs& a) {
 }  // namespace
 
 X2IR_PADDLE(scatter_elements)
-    .From("segment_pool", SegmentPool)
-    .From("send_u_recv", SendReceive)
-    .From("send_ue_recv", SendEdgesReceive);
-X2IR_PADDLE(gather).From("send_uv", SendBoth).From("frame", Frame);
+    .From({{"segment_pool", SegmentPool},
+           {"send_u_recv", SendReceive},
+           {"send_ue_recv", SendEdgesReceive}});
+X2IR_PADDLE(gather).From({{"send_uv", SendBoth}, {"frame", Frame}});
 X2IR_PADDLE(top_k)
     .From("median", [](PaddleArgs& a) { return MedianOf(a, false); })
     .From("nanmedian", [](PaddleArgs& a) { return MedianOf(a, true); });

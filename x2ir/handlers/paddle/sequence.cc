@@ -322,23 +322,19 @@ Expr RowsReversed(const Expr& x) {
 
 X2IR_PADDLE(reduce_mean).From("sequence_pool", SequencePool);
 X2IR_PADDLE(softmax).From("sequence_softmax", SequenceSoftmax);
-X2IR_PADDLE(expand)
-    .From("sequence_expand", SequenceExpand)
-    .From("sequence_expand_as", SequenceExpand);
-X2IR_PADDLE(matmul)
-    .From("sequence_conv", SequenceConv)
-    .From("fusion_seqconv_eltadd_relu", SequenceConvRelu);
-X2IR_PADDLE(slice)
-    .From("sequence_reverse", SequenceReverse)
-    .From("sequence_unpad", SequenceUnpad)
-    .From("sequence_slice", SequenceSlice);
+X2IR_PADDLE(expand).From({{"sequence_expand", SequenceExpand},
+                          {"sequence_expand_as", SequenceExpand}});
+X2IR_PADDLE(matmul).From({{"sequence_conv", SequenceConv},
+                          {"fusion_seqconv_eltadd_relu", SequenceConvRelu}});
+X2IR_PADDLE(slice).From({{"sequence_reverse", SequenceReverse},
+                         {"sequence_unpad", SequenceUnpad},
+                         {"sequence_slice", SequenceSlice}});
 X2IR_PADDLE(unsqueeze).From("sequence_pad", SequencePad);
-X2IR_PADDLE(concat)
-    .From("sequence_concat", SequenceConcat)
-    .From("sequence_enumerate", SequenceEnumerate)
-    .From("fusion_seqpool_concat", SequencePoolConcat);
+X2IR_PADDLE(concat).From({{"sequence_concat", SequenceConcat},
+                          {"sequence_enumerate", SequenceEnumerate},
+                          {"fusion_seqpool_concat", SequencePoolConcat}});
 X2IR_PADDLE(reshape).From("sequence_reshape", SequenceReshape);
-X2IR_PADDLE(compress).From("sequence_erase", SequenceErase).From("ctc_align", CtcAlign);
+X2IR_PADDLE(compress).From({{"sequence_erase", SequenceErase}, {"ctc_align", CtcAlign}});
 X2IR_PADDLE(scatter_elements).From("sequence_scatter", SequenceScatter);
 X2IR_PADDLE(identity).From("lod_reset", LodReset);
 X2IR_PADDLE(gather).From("im2sequence", ImageToSequence);

@@ -555,36 +555,29 @@ X2IR_PADDLE(unsqueeze).From({"unsqueeze2", "unsqueeze"}, UnsqueezeLike);
 X2IR_PADDLE(transpose)
     .From({"transpose2", "transpose"}, TransposeLike)
     .From({"shuffle_channel", "channel_shuffle"}, ChannelShuffle);
-X2IR_PADDLE(concat)
-    .From("concat", ConcatLike)
-    .From("stack", StackLike)
-    .From("temporal_shift", TemporalShift)
-    .From("roll", RollLike)
-    .From("partial_concat", PartialConcat);
+X2IR_PADDLE(concat).From({{"concat", ConcatLike},
+                          {"stack", StackLike},
+                          {"temporal_shift", TemporalShift},
+                          {"roll", RollLike},
+                          {"partial_concat", PartialConcat}});
 X2IR_PADDLE(split).From("split", SplitLike).From({"unstack", "unbind"}, Unstacked);
 X2IR_PADDLE(slice)
-    .From("slice", SliceLike)
-    .From("strided_slice", StridedSliceLike)
+    .From({{"slice", SliceLike}, {"strided_slice", StridedSliceLike}})
     .From({"crop_tensor", "crop"}, CropLike)
     .From({"flip", "reverse"}, FlipLike);
-X2IR_PADDLE(expand)
-    .From("expand_v2", ExpandTo)
-    .From("expand_as_v2", ExpandAs)
-    .From("broadcast_tensors", BroadcastTensors)
-    .From("meshgrid", Meshgrid);
-X2IR_PADDLE(tile).From("tile", Tile).From("expand", ExpandTimes).From("expand_as", ExpandAsTarget);
+X2IR_PADDLE(expand).From({{"expand_v2", ExpandTo},
+                          {"expand_as_v2", ExpandAs},
+                          {"broadcast_tensors", BroadcastTensors},
+                          {"meshgrid", Meshgrid}});
+X2IR_PADDLE(tile).From({{"tile", Tile}, {"expand", ExpandTimes}, {"expand_as", ExpandAsTarget}});
 X2IR_PADDLE(depth_to_space).From("pixel_shuffle", PixelShuffle);
 X2IR_PADDLE(space_to_depth)
-    .From("pixel_unshuffle", PixelUnshuffle)
-    .From("space_to_depth", SpaceToDepth);
+    .From({{"pixel_unshuffle", PixelUnshuffle}, {"space_to_depth", SpaceToDepth}});
 X2IR_PADDLE(one_hot)
     .From("one_hot_v2", [](PaddleArgs& a) { return OneHot(a, false); })
     .From("one_hot", [](PaddleArgs& a) { return OneHot(a, true); });
-X2IR_PADDLE(pad)
-    .From("pad2d", Pad2d)
-    .From("pad3d", Pad3d)
-    .From("pad", PadAll)
-    .From("pad_constant_like", PadLike);
+X2IR_PADDLE(pad).From(
+    {{"pad2d", Pad2d}, {"pad3d", Pad3d}, {"pad", PadAll}, {"pad_constant_like", PadLike}});
 X2IR_PADDLE(col2im).From("fold", Fold);
 X2IR_PADDLE(sum).From("partial_sum", PartialSum);
 

@@ -86,9 +86,8 @@ Expr FourierBack(PaddleArgs& a) {
 }  // namespace
 
 X2IR_PADDLE(stft).From("stft", ShortTimeFourier);
-X2IR_PADDLE(dft)
-    .From("fft_c2c", FourierComplex)
-    .From("fft_r2c", FourierReal)
-    .From("fft_c2r", FourierBack);
+X2IR_PADDLE(dft).From({{"fft_c2c", FourierComplex},
+                       {"fft_r2c", FourierReal},
+                       {"fft_c2r", FourierBack}});
 
 }  // namespace x2ir
