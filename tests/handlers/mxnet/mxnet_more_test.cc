@@ -315,7 +315,7 @@ TEST(Mxnet, NumbersThatCannotBe) {
            "\"(0,)\", in_state_locs = \"(0, 0)\", remain_locs = \"(1,)\", subgraphs = [graph f(v: "
            "float32[1,1], w: float32[1]) -> (a, b) {\na = mxnet.elemwise_add(v, w)\nb = "
            "mxnet.elemwise_mul(v, w) }] }",
-       "r", "error stands for two"},
+       "r", "error have the same place"},
       {x + "r = mxnet._np_roll(x) { shift = \"(1, 2, 3)\", axis = \"(0, 1)\" }", "r",
        "error shifts"},
       {x + "i = int64[1,1]{0}\nr = mxnet.scatter_nd(n, i) { shape = \"(-3,)\" }", "r",
