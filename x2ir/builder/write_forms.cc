@@ -195,12 +195,15 @@ std::vector<int64_t> PadPairs(const std::vector<int64_t>& pads,
   return pairs;
 }
 
-absl::StatusOr<std::vector<int64_t>> PadPairsOf(NodeWriter& w) {
+absl::StatusOr<std::vector<int64_t>> PadPairsOf(NodeWriter& w,
+                                                std::initializer_list<std::string_view> modes) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
   X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(3, "axes"));
   const std::string& mode = w.String("mode");
-  if (mode != "constant" && mode != "reflect") return CannotExpress("mode ", mode);
+  if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
+    return CannotExpress("mode ", mode);
+  }
   if (AnyNegative(*pads)) return CannotExpress("negative pads");
   return PadPairs(*pads, axes, rank);
 }

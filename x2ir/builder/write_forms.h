@@ -4,6 +4,7 @@
 #define X2IR_BUILDER_WRITE_FORMS_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -68,9 +69,10 @@ bool AnyNegative(const std::vector<int64_t>& numbers);
 std::vector<int64_t> PadPairs(const std::vector<int64_t>& pads,
                               const std::optional<std::vector<int64_t>>& axes, int64_t rank);
 
-// pad's numbers likewise, of a mode that TensorFlow has; FailedPrecondition for another mode, and
-// for negative numbers.
-absl::StatusOr<std::vector<int64_t>> PadPairsOf(NodeWriter& w);
+// pad's numbers likewise; FailedPrecondition for a mode that is none of these, and for negative
+// numbers.
+absl::StatusOr<std::vector<int64_t>> PadPairsOf(NodeWriter& w,
+                                                std::initializer_list<std::string_view> modes);
 // perm of a transpose; without one all axes in reverse. FailedPrecondition where the rank is not
 // known.
 absl::StatusOr<std::vector<int64_t>> PermOf(NodeWriter& w);

@@ -18,11 +18,11 @@
 //   X2IR_TF(elu).To("Elu", Fixed("alpha", 1.0f));      // only written, by data
 //   X2IR_TF(conv).To("Conv2D", ToConv);                // only written, by code
 //
-// The IR op of a row that only reads by code is what the op mostly is, for the tables; the op of a
-// row that only writes by code is what it mostly writes. An IR op has one row that writes. By
-// data: operands go by position, attributes by name and as lenses say (core/spec.h); an attribute
-// of the IR that goes nowhere must have its default. Code takes Args& or Writer& and gives Values,
-// an Expr, a Value*, or a StatusOr of the first or last.
+// A row by code names the main op of the side that it makes; tables of operators show it. An IR op
+// has one row that writes. A row by data matches operands by position, and attributes by name and
+// by lenses (core/spec.h); an attribute of the IR that has no counterpart must have its default.
+// Code takes Args& or Writer&. It returns Values, an Expr, a Value*, or a StatusOr of Values or
+// Value*.
 #ifndef X2IR_CORE_DIALECT_SPEC_H_
 #define X2IR_CORE_DIALECT_SPEC_H_
 

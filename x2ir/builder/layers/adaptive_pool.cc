@@ -143,7 +143,7 @@ AdaptiveMaxima ComputedMaxima(NodeReader& a, const Expr& x, const AdaptiveSizes&
     // Where all elements of a window are the lowest number, those before it are as great.
     const Expr first = Max(each.Op("arg_max", {}, {{"axis", axis + 1}, {"keepdims", 0}}),
                            Unsqueeze(windows.begin, CountedFrom(1, n - i - 1)));
-    values = GatherElements(values, first, axis);
+    values = Reduce(each, "reduce_max", {axis + 1});
     places = GatherElements(places, first, axis);
   }
   return {values, places};

@@ -295,12 +295,8 @@ absl::StatusOr<Value*> ToSlice(MilWriter& w) {
 
 absl::StatusOr<Value*> ToPad(MilWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const auto pads, w.KnownInts(1, "pads"));
-  X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
+  X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> all, PadPairsOf(w, {"constant", "reflect", "edge"}));
   const std::string& mode = w.String("mode");
-  if (mode == "wrap") return CannotExpress("mode ", mode);
-  if (AnyNegative(*pads)) return CannotExpress("negative pads");
-  std::vector<int64_t> all = PadPairs(*pads, given, rank);
   // Only the last axes, of which MIL reflects and repeats two.
   int64_t first = 0;
   while (first < rank && all[static_cast<size_t>(2 * first)] == 0 &&

@@ -64,7 +64,7 @@ absl::StatusOr<Value*> PadAnywhere(TfliteArgs& a) {
 
 // A row for each axis: the padding before it and after it.
 absl::StatusOr<Value*> ToLitePad(TfliteWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, PadPairsOf(w));
+  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, PadPairsOf(w, {"constant", "reflect"}));
   const bool reflect = w.String("mode") == "reflect";
   for (size_t i = 0; reflect && i < rows.size(); ++i) {
     const Dim& size = (*w.shape())[static_cast<int64_t>(i / 2)];
