@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "x2ir/cli/flags.h"
 #include "x2ir/cli/map_flags.h"
 #include "x2ir/cli/shape_flags.h"
@@ -15,6 +16,14 @@
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::cli {
+
+std::vector<std::string> CaseFlags::CaseNames() const {
+  std::vector<std::string> names;
+  for (const std::string& list : cases) {
+    for (const absl::string_view name : absl::StrSplit(list, ',')) names.emplace_back(name);
+  }
+  return names;
+}
 
 void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io) {
   verb.Text("--io", flags.io, "FILE.safetensors", about_io);

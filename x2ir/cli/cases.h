@@ -21,6 +21,7 @@ struct CaseFlags {
   std::vector<std::string> cases;
   OptionFlags shapes;
   bool is_random() const { return io.empty(); }
+  std::vector<std::string> CaseNames() const;  // of --cases
 };
 // --io and --cases, --random and --seed, --shape (shape_flags.h).
 void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io);

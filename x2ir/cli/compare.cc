@@ -87,7 +87,8 @@ int RunCompare(const CompareFlags& flags, Session& session) {
   if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
   Progress progress(session, "reading");
   std::optional<Model> model =
-      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes);
+      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes,
+               flags.cases.io, flags.cases.CaseNames());
   if (!model) return code;
   std::optional<Model> read;
   if (!runtime) {

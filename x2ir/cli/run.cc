@@ -85,7 +85,8 @@ int RunModel(const RunFlags& flags, Session& session) {
   if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
   Progress progress(session, "reading");
   std::optional<Model> model =
-      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes);
+      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes,
+               flags.cases.io, flags.cases.CaseNames());
   if (!model) return code;
   const Graph& graph = *model->graph;
   auto fail = [&](const absl::Status& status, Phase phase) {

@@ -1,11 +1,13 @@
 // x2ir verify: does a model compute what it should?
 #include "x2ir/inspect/verify.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "x2ir/cli/cases.h"
 #include "x2ir/cli/load.h"
 #include "x2ir/cli/map_flags.h"
@@ -68,7 +70,7 @@ struct VerifyFlags {
   bool layers = false, json = false;
 };
 
-int RunVerify(const VerifyFlags& flags, Session& session) {
+int VerifyAll(const VerifyFlags& flags, Session& session) {
   VerifyOptions options;
   if (absl::Status s = ParseTolerances(flags.tolerance, &options); !s.ok()) {
     return session.Usage(s);
@@ -89,7 +91,8 @@ int RunVerify(const VerifyFlags& flags, Session& session) {
   if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
   Progress progress(session, "reading");
   std::optional<Model> model =
-      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes);
+      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes,
+               flags.cases.io, flags.cases.CaseNames());
   if (!model) return code;
   std::optional<Model> other;
   if (!flags.other.empty() && !runtime) {
@@ -180,6 +183,27 @@ int RunVerify(const VerifyFlags& flags, Session& session) {
     StrAppend(&result->note, result->note.empty() ? "" : "\n", note);
   }
   return conclude(*result);
+}
+
+// A model without types of its own is another one for inputs of other types: each is verified.
+int RunVerify(const VerifyFlags& flags, Session& session) {
+  if (!flags.cases.is_random() && flags.cases.cases.empty() && flags.other.empty()) {
+    const auto groups = IoCaseGroups(flags.cases.io);
+    std::string format;
+    if (groups.ok() && groups->size() > 1) {
+      if (const auto model = LoadFile(session, flags.model, &format);
+          model.ok() && model->program) {
+        int code = kDone;
+        for (const std::vector<std::string>& group : *groups) {
+          VerifyFlags part = flags;
+          part.cases.cases = {absl::StrJoin(group, ",")};
+          code = std::max(code, VerifyAll(part, session));
+        }
+        return code;
+      }
+    }
+  }
+  return VerifyAll(flags, session);
 }
 
 }  // namespace

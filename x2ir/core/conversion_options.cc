@@ -263,8 +263,8 @@ template <auto kSide, auto kMember>
 absl::Status SetMember(const OptionValue& value, ConvertOptions& options) {
   auto& member = (options.*kSide).*kMember;
   using Member = std::decay_t<decltype(member)>;
-  if constexpr (std::is_same_v<Member, Strings>) {
-    member = std::get<Strings>(value);
+  if constexpr (std::is_same_v<Member, Strings> || std::is_same_v<Member, std::string>) {
+    member = std::get<Member>(value);
   } else {
     member = std::get<bool>(value);
   }
@@ -300,6 +300,10 @@ const std::vector<ConversionOption>& Table() {
       {OptionDef::List("dtypes", "NAME:TYPE",
                        "The element type of an input; TYPE alone: of all other inputs"),
        Option::kImport, kReading, SetDTypes, kNoSwitch, kWhole},
+      {OptionDef::Text("example", "FILE",
+                       "An io file of inputs (.safetensors): where MODEL does not say the type of "
+                       "an input, as TorchScript never does, it is that of the tensor there"),
+       Option::kImport, kReading, SetMember<kFrom, &ImportOptions::example>},
       {OptionDef::List("weights_from", "CHECKPOINT",
                        "Take MODEL's weights, by their names, from model.safetensors, "
                        "model.safetensors.index.json, or the folder of one"),

@@ -136,9 +136,9 @@ absl::Status NamingFile(const absl::Status& status, const Source& source) {
 
 bool ChangesIr(const ImportOptions& options) {
   return !options.weights_from.empty() || !options.shapes.empty() || !options.dynamic.empty() ||
-         !options.dtypes.empty() || !options.inputs.empty() || !options.outputs.empty() ||
-         !options.fold_inputs.empty() || !options.rename.empty() || options.from_opset ||
-         options.freeze_params.value_or(false) || options.optimize;
+         !options.dtypes.empty() || !options.example.empty() || !options.inputs.empty() ||
+         !options.outputs.empty() || !options.fold_inputs.empty() || !options.rename.empty() ||
+         options.from_opset || options.freeze_params.value_or(false) || options.optimize;
 }
 
 absl::StatusOr<std::string> DetectFormat(const Source& source) {

@@ -70,6 +70,10 @@ struct ImportOptions {
   // Axes of inputs whose size may vary, although the model has a fixed number there.
   std::vector<DynamicAxis> dynamic{};
   std::vector<std::pair<std::string, DType>> dtypes{};  // element types of inputs
+  // An io file (io_file.h): what neither the model nor the caller says of an input is what its
+  // tensors are; sizes in which cases differ are names.
+  std::string example{};
+  std::vector<std::string> example_cases{};  // only these cases of it; empty: all
   // Checkpoints, files or folders, whose tensors become the weights of these names
   // (core/edit/weights_from.h).
   std::vector<std::string> weights_from{};

@@ -85,6 +85,10 @@ struct Dialect {
   // Runs on a model that was read before it is converted (where rewriting node by node does not
   // reach: writes to what others see). May add warnings for the user.
   std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> after_read{};
+  // Makes the graph of a model that has a program instead (Model::program): the graph has the
+  // program's inputs, of the types that the caller decided, and a node that stands for the program
+  // and its results. What cannot be converted stays in it as nodes of the dialect.
+  std::function<absl::Status(Model& model, std::vector<std::string>& warnings)> run_program{};
   // Runs on IR that is to be written, before the passes: rewrites it to forms that later steps of
   // the dialect expect.
   std::function<absl::Status(Graph& graph)> before_passes{};

@@ -26,6 +26,9 @@ namespace x2ir {
 // The domain of IR ops inside of a model of another dialect.
 inline constexpr std::string_view kIrDomain = "x2ir";
 
+// Tells the observer, if there is one (driver.h), what a form made.
+void ObserveRewrite(const Form& form, const std::vector<Node*>& made);
+
 class Driver {
  public:
   Driver(Model& model, const std::string& dialect, const ProgressFn& progress, Report& report)

@@ -236,9 +236,7 @@ class Importer : public Driver {
         const Types declared = nested ? TypesOf(*node) : Types();
         Splice(node, *values, builder, node_names_);
         if (nested) Settle(builder.made(), declared);
-        if (const RewriteObserver observe = g_observer.load(std::memory_order_relaxed)) {
-          observe(*form, builder.made());
-        }
+        ObserveRewrite(*form, builder.made());
         return;
       }
       status = values.status();
@@ -507,6 +505,12 @@ absl::Status RewriteToIr(Model& model, const std::string& dialect, const Foreign
                          bool keep_functions, const ProgressFn& progress, Report& report) {
   X2IR_RETURN_IF_ERROR(Driver::Check(model));
   return Importer(model, dialect, policy, keep_functions, progress, report).Run();
+}
+
+void ObserveRewrite(const Form& form, const std::vector<Node*>& made) {
+  if (const RewriteObserver observe = g_observer.load(std::memory_order_relaxed)) {
+    observe(form, made);
+  }
 }
 
 void SetRewriteObserver(RewriteObserver observer) { g_observer = observer; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -193,12 +194,144 @@ absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors
     X2IR_ASSIGN_OR_RETURN(IoCase io, BindCase("", std::move(of_all), graph));
     result.push_back(std::move(io));
   }
+  // Tensors that other cases have too are a case of their own, the first.
+  const auto has = [](const Tensors& in, std::string_view name) {
+    return std::any_of(in.begin(), in.end(), [&](const auto& t) { return t.first == name; });
+  };
+  const bool first = std::any_of(cases.begin(), cases.end(), [&](const auto& entry) {
+    return std::any_of(of_all.begin(), of_all.end(),
+                       [&](const auto& t) { return has(entry.second, t.first); });
+  });
+  if (first && !cases.contains(0)) cases[0];
   for (auto& [number, own] : cases) {
-    own.insert(own.end(), of_all.begin(), of_all.end());
+    for (const auto& t : of_all) {
+      if (!first || !has(own, t.first)) own.push_back(t);
+    }
     X2IR_ASSIGN_OR_RETURN(IoCase io, BindCase(StrCat(kCase, number), std::move(own), graph));
     result.push_back(std::move(io));
   }
   return result;
+}
+
+namespace {
+
+// The names of a file's cases, by the tensors' prefixes: "case0", ...; tensors without one are of
+// `first`, where other cases have them too, or else of every case.
+struct CaseNames {
+  explicit CaseNames(const Safetensors& file) {
+    std::set<std::string> prefixed, plain;
+    for (const NamedTensor& entry : file.tensors) {
+      const auto [number, name] = SplitCase(entry.name);
+      (number < 0 ? plain : prefixed).insert(std::string(name));
+      if (number >= 0) all.insert(number);
+    }
+    const bool own = std::any_of(plain.begin(), plain.end(),
+                                 [&](const std::string& name) { return prefixed.contains(name); });
+    if (own && !all.contains(0)) all.insert(0);
+    if (own) plain_is = 0;
+  }
+  std::set<int64_t> all;  // empty: one case without a name
+  int64_t plain_is = -1;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::vector<std::string>>> IoCaseGroups(const std::string& path) {
+  X2IR_ASSIGN_OR_RETURN(const Safetensors file, ReadSafetensors(path));
+  const CaseNames names(file);
+  std::map<std::map<std::string, std::string>, std::vector<std::string>> groups;
+  for (const int64_t number : names.all) {
+    std::map<std::string, std::string> types;
+    for (const NamedTensor& entry : file.tensors) {
+      const auto [of, name] = SplitCase(entry.name);
+      if (of != number && (of >= 0 || (names.plain_is >= 0 && names.plain_is != number))) continue;
+      if (name.starts_with("out_")) continue;
+      types[std::string(name)] = StrCat(Name(entry.tensor.dtype()), " ", entry.tensor.rank());
+    }
+    groups[types].push_back(StrCat(kCase, number));
+  }
+  std::vector<std::vector<std::string>> result;
+  for (auto& [types, cases] : groups) result.push_back(std::move(cases));
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+absl::Status TypesFromIoFile(const std::string& path, Graph& graph,
+                             const std::vector<std::string>& cases) {
+  X2IR_ASSIGN_OR_RETURN(const Safetensors file, ReadSafetensors(path));
+  const CaseNames names(file);
+  const Side side = Inputs(graph);
+  std::vector<std::vector<const Tensor*>> of_input(graph.inputs().size());
+  // By position: all inputs, or, where there are no more tensors, those that are not optional.
+  int64_t given = 0;
+  for (const NamedTensor& entry : file.tensors) {
+    given = std::max(given, side.Position(SplitCase(entry.name).second).value_or(-1) + 1);
+  }
+  const auto optional = [&](size_t i) {
+    return graph.inputs()[i]->type().kind() == Type::kOptional;
+  };
+  std::vector<size_t> places;
+  for (size_t i = 0; i < of_input.size(); ++i) {
+    if (!optional(i)) places.push_back(i);
+  }
+  if (given > static_cast<int64_t>(places.size())) {
+    places.resize(of_input.size());
+    std::iota(places.begin(), places.end(), size_t{0});
+  }
+  for (const NamedTensor& entry : file.tensors) {
+    auto [number, name] = SplitCase(entry.name);
+    if (number < 0) number = names.plain_is;
+    const std::string own = StrCat(kCase, number);
+    if (!cases.empty() && number >= 0 &&
+        std::find(cases.begin(), cases.end(), own) == cases.end()) {
+      continue;
+    }
+    std::optional<size_t> at = side.Named(name);
+    if (!at) {
+      const auto position = side.Position(name);
+      if (position && *position < static_cast<int64_t>(places.size())) {
+        at = places[static_cast<size_t>(*position)];
+      }
+    }
+    if (at) of_input[*at].push_back(&entry.tensor);
+  }
+  for (size_t i = 0; i < of_input.size(); ++i) {
+    Value* input = graph.inputs()[i];
+    if (of_input[i].empty()) continue;
+    if (input->type() == Type::Optional(Type::Tensor(DType::kUndefined))) {
+      input->set_type(Type::Tensor(DType::kUndefined));
+    }
+    if (input->type().is_known() && !input->type().is_tensor()) continue;
+    const Tensor& first = *of_input[i][0];
+    const DType dtype = input->dtype() == DType::kUndefined ? first.dtype() : input->dtype();
+    for (const Tensor* tensor : of_input[i]) {
+      if (tensor->dtype() == first.dtype() || input->dtype() != DType::kUndefined) continue;
+      return Unimplemented("'", path, "': the cases have input '", input->name(),
+                           "' in different element types, ", Name(first.dtype()), " and ",
+                           Name(tensor->dtype()), "; ", OptionText("dtypes"), " ", input->name(),
+                           ":", Name(first.dtype()), " picks one");
+    }
+    if (input->shape()) {
+      input->set_type(Type::Tensor(dtype, *input->shape()));
+      continue;
+    }
+    std::vector<Dim> dims;
+    for (int64_t axis = 0; axis < first.rank(); ++axis) {
+      bool same = true;
+      for (const Tensor* tensor : of_input[i]) {
+        if (tensor->rank() != first.rank()) {
+          return Unimplemented("'", path, "': the cases have input '", input->name(),
+                               "' in different ranks");
+        }
+        const auto k = static_cast<size_t>(axis);
+        same = same && tensor->dims()[k] == first.dims()[k];
+      }
+      dims.push_back(same ? Dim(first.dims()[static_cast<size_t>(axis)])
+                          : Dim::Symbol(StrCat(input->name(), "_", axis)));
+    }
+    input->set_type(Type::Tensor(dtype, Shape(std::move(dims))));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<IoCase>> ReadIoFile(const std::string& path, const Graph& graph) {

@@ -30,10 +30,20 @@ struct IoCase {
 
 // The cases of a file by number, for that graph. InvalidArgument: a tensor that is neither an
 // input nor an output, or one that is there twice. Tensors without a prefix in a file that has
-// cases belong to every one of them. A vector of one element is taken for an input of rank 0.
+// cases belong to every one that does not have them itself; if some do, they are case 0, too. A
+// vector of one element is taken for an input of rank 0.
 absl::StatusOr<std::vector<IoCase>> ReadIoFile(const std::string& path, const Graph& graph);
 absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors,
                                            const Graph& graph);
+
+// Inputs whose element type or rank is not known get those of the file's tensors. A size in which
+// its cases differ becomes a name. Unimplemented: cases of different element types or ranks.
+// `cases`: only those ("case0"); empty: all.
+absl::Status TypesFromIoFile(const std::string& path, Graph& graph,
+                             const std::vector<std::string>& cases = {});
+// The names of the file's cases, those together whose inputs have the same element types and ranks:
+// a model without types of its own is another one for each group. Empty: one case without a name.
+absl::StatusOr<std::vector<std::vector<std::string>>> IoCaseGroups(const std::string& path);
 
 // The parts of complex numbers along a last axis of 2: what a model takes and gives in their place.
 // A complex tensor of a file that belongs to a real input or output is bound so, and one of floats

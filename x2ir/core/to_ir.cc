@@ -7,11 +7,21 @@
 #include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/edit/interface.h"
 #include "x2ir/core/edit/weights_from.h"
+#include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/complex_parts.h"
 
 namespace x2ir {
+namespace {
+
+void SetNamedSize(Value& input, int64_t axis, const std::string& name) {
+  std::vector<Dim> dims = input.shape()->dims();
+  dims[static_cast<size_t>(axis)] = Dim::Symbol(name);
+  input.set_type(Type::Tensor(input.dtype(), Shape(std::move(dims))));
+}
+
+}  // namespace
 
 absl::Status ImportModel(Model& model, const ImportOptions& options, Report& report) {
   report.ops_read = CountOps(*model.graph);
@@ -20,7 +30,6 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   }
   X2IR_RETURN_IF_ERROR(CheckHasWeights(model));
   model.weights.clear();
-  Graph& graph = *model.graph;
   if (!options.layout.empty() && options.layout != "channels_first" &&
       options.layout != "channels_last") {
     return OptionError("layout", "expected channels_first or channels_last, got '", options.layout,
@@ -37,9 +46,26 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
                          OptionText("from_opset"), " ", known->latest_opset,
                          " reads it as that opset)");
   }
-  if (options.freeze_params.value_or(true)) graph.FreezeInputs();
-  if (const Dialect* known = FindDialect(model.source_dialect); known && known->after_read) {
-    X2IR_RETURN_IF_ERROR(known->after_read(model, report.warnings));
+  if (options.freeze_params.value_or(true)) model.graph->FreezeInputs();
+  const Dialect* known_dialect = FindDialect(model.source_dialect);
+  std::vector<TracedSize> sizes;
+  const InputOverrides overrides{options.shapes, options.dtypes, options.dynamic};
+  const bool runs = model.program && known_dialect && known_dialect->run_program;
+  if (runs) {
+    if (!options.example.empty()) {
+      X2IR_RETURN_IF_ERROR(TypesFromIoFile(options.example, *model.graph, options.example_cases));
+    }
+    X2IR_ASSIGN_OR_RETURN(sizes, OverrideInputs(*model.graph, overrides));
+    // No graph was made for numbers yet.
+    for (const TracedSize& size : sizes) SetNamedSize(*size.input, size.axis, size.name);
+    sizes.clear();
+    X2IR_RETURN_IF_ERROR(known_dialect->run_program(model, report.warnings));
+    model.program.reset();
+    report.ops_read = CountOps(*model.graph);
+  }
+  Graph& graph = *model.graph;
+  if (known_dialect && known_dialect->after_read) {
+    X2IR_RETURN_IF_ERROR(known_dialect->after_read(model, report.warnings));
   }
   if (!options.inputs.empty()) {
     X2IR_RETURN_IF_ERROR(FindTypesOf(model, options.inputs, options.progress));
@@ -48,8 +74,9 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   Interface& interface = report.interface = InterfaceOf(graph);
   X2IR_RETURN_IF_ERROR(FoldInputs(graph, options.fold_inputs));
   for (const auto& [name, file] : options.fold_inputs) NoteConstant(file, name, interface.inputs);
-  X2IR_ASSIGN_OR_RETURN(const std::vector<TracedSize> sizes,
-                        OverrideInputs(graph, {options.shapes, options.dtypes, options.dynamic}));
+  if (!runs) {
+    X2IR_ASSIGN_OR_RETURN(sizes, OverrideInputs(graph, overrides));
+  }
   X2IR_RETURN_IF_ERROR(graph.Sort());
   const std::vector<Type> declared = OutputTypes(graph);
   X2IR_RETURN_IF_ERROR(RewriteToIr(model, model.source_dialect, options.foreign,

@@ -37,6 +37,7 @@ Model Model::Clone() const {
   copy.model_version = model_version;
   for (const auto& function : functions) copy.functions.push_back(CloneOf(*function));
   copy.weights = weights;
+  copy.program = program;
   copy.annotations.CopyFrom(annotations);
   return copy;
 }

@@ -42,6 +42,12 @@ struct Weight {
   friend bool operator==(const Weight&, const Weight&) = default;
 };
 
+// What a file has in place of a graph: a program in a language of its own. The dialect's
+// `run_program` makes the graph of it, once the types of the inputs are decided. Immutable.
+struct SourceProgram {
+  virtual ~SourceProgram() = default;
+};
+
 // Moved, not copied: no two models share a graph. Clone() makes another one.
 struct Model {
   Model() = default;
@@ -64,6 +70,8 @@ struct Model {
   std::vector<std::shared_ptr<Function>> functions;
   // As a reader leaves them, of formats that tell; import forgets them.
   std::vector<Weight> weights;
+  // Null: the graph is all there is. Import forgets it.
+  std::shared_ptr<const SourceProgram> program;
   AnnotationsPtr annotations;
 
   // Version of a domain's opset, or 0.

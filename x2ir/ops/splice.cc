@@ -73,7 +73,7 @@ void CopyMetadata(const Node& from, Node& to) {
   if (notes && !notes->metadata.empty()) to.annotations().GetOrMake().metadata = notes->metadata;
 }
 
-void Splice(Node* node, const Values& results, const Builder& b, NodeNames& names) {
+Values Splice(Node* node, const Values& results, const Builder& b, NodeNames& names) {
   Graph& graph = *node->graph();
   Node* main = nullptr;  // the new node that replaces the old one
   const std::vector<Value*> old(node->outputs().begin(), node->outputs().end());
@@ -84,20 +84,23 @@ void Splice(Node* node, const Values& results, const Builder& b, NodeNames& name
                                       b.made()[0]->outputs().begin(), b.made()[0]->outputs().end());
   const std::string hint = one_for_one ? "" : HintOf(*node);
   absl::flat_hash_map<Value*, Value*> adopted;  // fresh -> the value that it became
+  Values replaced(old.size(), nullptr);
   for (size_t i = 0; i < old.size(); ++i) {
     Value* from = old[i];
     if (!from) continue;
     Value* to = results[i];
     if (auto it = adopted.find(to); it != adopted.end()) {
       ReplaceUsesByOlder(graph, from, it->second);
+      replaced[i] = it->second;
       continue;
     }
+    replaced[i] = to;
     if (to->producer() && to->name().empty() && to->graph() == &graph) {
       if (!main) main = to->producer();
       Type inferred = to->type();
       graph.AdoptOutput(to, from);
       SetInferredType(*from, std::move(inferred));
-      adopted[to] = from;
+      replaced[i] = adopted[to] = from;
     } else if (b.MadeConstant(to) && !adopted.contains(to)) {
       graph.SwapNames(from, to);
       to->annotations().MergeFrom(from->annotations());
@@ -120,6 +123,7 @@ void Splice(Node* node, const Values& results, const Builder& b, NodeNames& name
     if (!one_for_one) graph.NameValues(made, StrCat(hint, "_", made->op().str()));
   }
   EraseWithConstants(node);
+  return replaced;
 }
 
 }  // namespace x2ir

@@ -43,6 +43,10 @@ absl::StatusOr<std::vector<TracedSize>> OverrideInputs(Graph& graph,
   auto input_of = [&](const std::string& name, const char* option) -> absl::StatusOr<Value*> {
     Value* input = FindInput(graph, name);
     if (!input) return NoSuchInput(option, name, graph);
+    // A program's argument that is None unless its type is said.
+    if (input->type() == Type::Optional(Type::Tensor(DType::kUndefined))) {
+      input->set_type(Type::Tensor(DType::kUndefined));
+    }
     if (input->type().is_known() && !input->type().is_tensor()) {
       return OptionError(option, "input '", name, "' is not a tensor but ",
                          input->type().ToString());
