@@ -11,6 +11,7 @@
 // serialized_state_dict.pt and serialized_constants.pt (or .json, which is not JSON).
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/torch/archive_internal.h"
 #include "x2ir/formats/torch/pickle.h"
@@ -65,6 +66,7 @@ constexpr std::string_view kOldProgram = "serialized_exported_program.json";
 constexpr char kNoProgram[] =
     "it holds weights, or pickled Python code, but no program that can be read without Python: "
     "torch.export.save(torch.export.export(model, inputs), 'model.pt2') writes such a program";
+constexpr char kExport[] = "torch.export.save(torch.export.export(model, inputs), 'model.pt2')";
 constexpr char kMakeProgram[] =
     "torch.export.save(torch.export.export(model, inputs), 'model.pt2') writes a file that can be "
     "read";
@@ -107,7 +109,7 @@ class Opener {
         found_ = true;
       }
     }
-    if (!found_ && HoldsPickle()) return Unimplemented("the file is of torch.save; ", kNoProgram);
+    if (!found_ && HoldsPickle()) return NoProgram();
     if (!found_ && HoldsScript()) {
       return Unimplemented("the file is of torch.jit.save: TorchScript is not read; ",
                            kMakeProgram);
@@ -132,6 +134,30 @@ class Opener {
   // Of an archive: torch.save has a pickle and storages, torch.jit.save code beside them.
   bool HoldsPickle() const { return HasFile("data.pkl") && !HoldsScript(); }
   bool HoldsScript() const { return HasFile("constants.pkl"); }
+  // What torch.save wrote is no program; what it is, and how to make one.
+  absl::Status NoProgram() {
+    const TorchSaveContents found = LookIntoTorchSave(zip_).value_or(TorchSaveContents());
+    const std::string in =
+        found.key.empty() ? "" : StrCat(" under the key '", absl::CHexEscape(found.key), "'");
+    if (found.tensors != 0) {
+      return Unimplemented(
+          "the file is of torch.save and holds weights without a program (a state_dict of ",
+          found.tensors, found.tensors == 1 ? " tensor" : " tensors", in,
+          "): load them into the Python module, and ", kExport, " writes both. To give them to a ",
+          "program that was saved without them, use ", OptionText("weights_from"),
+          " with the file that safetensors.torch.save_file(torch.load('weights.pt')",
+          found.key.empty() ? "" : StrCat("['", absl::CHexEscape(found.key), "']"),
+          ", 'model.safetensors') writes");
+    }
+    if (!found.class_name.empty()) {
+      return Unimplemented("the file is of torch.save and holds a pickled Python object of class ",
+                           absl::CHexEscape(found.class_name), in,
+                           ", which cannot be read without that class: load it in Python, and ",
+                           kExport, " or torch.jit.save(torch.jit.trace(model, inputs), ",
+                           "'model.pt') writes a file that can be read");
+    }
+    return Unimplemented("the file is of torch.save; ", kNoProgram);
+  }
   bool HasFile(std::string_view file) const {
     return std::any_of(zip_.entries().begin(), zip_.entries().end(), [&](const ZipEntry& entry) {
       return entry.name == file || entry.name.ends_with(StrCat("/", file));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "x2ir/formats/torch/archive_internal.h"
+#include "x2ir/formats/torch/script.h"
 #include "x2ir/formats/torch/symbols.h"
 #include "x2ir/formats/torch/torch.h"
 #include "x2ir/formats/torch/trees_internal.h"
@@ -912,6 +913,14 @@ class Reader {
 
 absl::StatusOr<Model> ReadTorch(const Source& source, const TorchReadOptions& options) {
   const std::string& path = source.name();
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, source.Open());
+  if (LooksLikeZip(file->view())) {
+    absl::StatusOr<ZipArchive> zip = ZipArchive::Open(file);
+    if (zip.ok() && torch_script::HoldsScript(*zip)) {
+      auto script = torch_script::ReadScript(*std::move(zip), options.method, options.arguments);
+      return script.ok() ? std::move(script) : AnnotateOption(script.status(), path);
+    }
+  }
   auto archive = torch_format::OpenArchive(source, options.model);
   if (!archive.ok()) return AnnotateOption(archive.status(), path);
   Model model;

@@ -54,6 +54,8 @@ TorchParameter ParseParameter(std::string_view text) {
 
 TorchSchema Parse(std::string_view text) {
   TorchSchema schema;
+  schema.name = std::string(text.substr(0, text.find('(')));
+  if (schema.name.find('.') == std::string::npos) schema.name += ".default";
   const size_t open = text.find('('), arrow = text.rfind("->");
   const size_t close = text.rfind(')', arrow);
   bool keyword_only = false;
@@ -77,10 +79,9 @@ const std::map<std::string, TorchSchema, std::less<>>& Table() {
   static const auto* table = [] {
     auto* all = new std::map<std::string, TorchSchema, std::less<>>;
     for (const std::string_view text : kSchemas) {
-      std::string name(text.substr(0, text.find('(')));
-      if (name.find('.') == std::string::npos) name += ".default";
-      const auto it = all->emplace(std::move(name), Parse(text)).first;
-      it->second.name = it->first;
+      TorchSchema schema = Parse(text);
+      std::string name = schema.name;
+      all->emplace(std::move(name), std::move(schema));
     }
     return all;
   }();
@@ -221,6 +222,8 @@ const TorchParameter* TorchSchema::Find(std::string_view parameter) const {
   }
   return nullptr;
 }
+
+TorchSchema ParseTorchSchema(std::string_view text) { return Parse(text); }
 
 const TorchSchema* FindTorchSchema(std::string_view op) {
   const auto it = Table().find(op);

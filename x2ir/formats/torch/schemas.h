@@ -26,12 +26,14 @@ struct TorchParameter {
 };
 
 struct TorchSchema {
-  std::string_view name;  // "aten::add.Tensor", "aten::relu.default"
+  std::string name;  // "aten::add.Tensor", "aten::relu.default"
   std::vector<TorchParameter> parameters;
   std::vector<std::string_view> results;  // types
   const TorchParameter* Find(std::string_view parameter) const;
 };
 
+// "aten::relu(Tensor self) -> Tensor" as a schema; the text must outlive it.
+TorchSchema ParseTorchSchema(std::string_view text);
 // Null when there is no such operator.
 const TorchSchema* FindTorchSchema(std::string_view op);
 // All of them, by name.

@@ -1,3 +1,5 @@
+// Archives of torch.jit.save (.pt, .ptl) hold code, not a graph: script.h has how they are read.
+//
 // Archives of torch.export (.pt2), read naively: nodes are copied as the file has them, in
 // dialect "torch", with nothing understood; and written from such graphs. Both layouts: the current
 // one (archive_format, models/, data/weights/, data/constants/) and the older
@@ -43,6 +45,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -53,7 +56,10 @@
 namespace X2IR_API x2ir {
 
 struct TorchReadOptions {
-  std::string model;  // which one of an archive; empty: the only one
+  std::string model{};  // which one of an archive; empty: the only one
+  // Of an archive of torch.jit.save: see ReadScript in script.h.
+  std::string method{};
+  std::vector<std::string> arguments{};
 };
 
 // Errors: DataLoss where the archive is broken, InvalidArgument where the program makes no sense,
