@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/memory_ops.h"
 #include "x2ir/handlers/torch/prepare.h"
 #include "x2ir/handlers/torch/strides.h"
 #include "x2ir/handlers/torch/torch.h"
@@ -17,218 +18,6 @@
 
 namespace x2ir {
 namespace {
-
-// Ops whose result is the memory of operand `self`, always or sometimes.
-enum class ViewKind : uint8_t {
-  kNone,
-  kSame,      // the same tensor
-  kView,      // written through by `ViewWriteBack`, or never written
-  kSometimes  // a copy or not, as strides and types have it
-};
-struct ViewRow {
-  std::string_view op;  // without overload
-  ViewKind kind;
-};
-constexpr ViewRow kViews[] = {
-    {"alias", ViewKind::kSame},
-    {"detach", ViewKind::kSame},
-    {"lift", ViewKind::kSame},
-    {"lift_fresh", ViewKind::kSame},
-    {"view", ViewKind::kView},
-    {"_unsafe_view", ViewKind::kView},
-    {"_reshape_alias", ViewKind::kView},
-    {"view_as", ViewKind::kView},
-    {"unflatten", ViewKind::kView},
-    {"expand", ViewKind::kView},
-    {"expand_as", ViewKind::kView},
-    {"broadcast_to", ViewKind::kView},
-    {"permute", ViewKind::kView},
-    {"transpose", ViewKind::kView},
-    {"swapaxes", ViewKind::kView},
-    {"swapdims", ViewKind::kView},
-    {"movedim", ViewKind::kView},
-    {"moveaxis", ViewKind::kView},
-    {"t", ViewKind::kView},
-    {"numpy_T", ViewKind::kView},
-    {"mT", ViewKind::kView},
-    {"mH", ViewKind::kView},
-    {"matrix_H", ViewKind::kView},
-    {"adjoint", ViewKind::kView},
-    {"select", ViewKind::kView},
-    {"slice", ViewKind::kView},
-    {"narrow", ViewKind::kView},
-    {"diagonal", ViewKind::kView},
-    {"linalg_diagonal", ViewKind::kView},
-    {"squeeze", ViewKind::kView},
-    {"unsqueeze", ViewKind::kView},
-    {"split", ViewKind::kView},
-    {"split_with_sizes", ViewKind::kView},
-    {"tensor_split", ViewKind::kView},
-    {"hsplit", ViewKind::kView},
-    {"vsplit", ViewKind::kView},
-    {"dsplit", ViewKind::kView},
-    {"chunk", ViewKind::kView},
-    {"unbind", ViewKind::kView},
-    {"unfold", ViewKind::kView},
-    {"as_strided", ViewKind::kView},
-    {"real", ViewKind::kView},
-    {"imag", ViewKind::kView},
-    {"view_as_real", ViewKind::kView},
-    {"view_as_complex", ViewKind::kView},
-    {"_conj", ViewKind::kView},
-    {"_neg_view", ViewKind::kView},
-    {"reshape", ViewKind::kSometimes},
-    {"reshape_as", ViewKind::kSometimes},
-    {"flatten", ViewKind::kSometimes},
-    {"ravel", ViewKind::kSometimes},
-    {"contiguous", ViewKind::kSometimes},
-    {"to", ViewKind::kSometimes},
-    {"type_as", ViewKind::kSometimes},
-    {"dropout", ViewKind::kSometimes},
-    {"feature_dropout", ViewKind::kSometimes},
-    {"alpha_dropout", ViewKind::kSometimes},
-    {"feature_alpha_dropout", ViewKind::kSometimes},
-    {"positive", ViewKind::kSometimes},
-    {"conj", ViewKind::kSometimes},
-    {"resolve_conj", ViewKind::kSometimes},
-    {"resolve_neg", ViewKind::kSometimes},
-    {"atleast_1d", ViewKind::kSometimes},
-    {"atleast_2d", ViewKind::kSometimes},
-    {"atleast_3d", ViewKind::kSometimes},
-    {"broadcast_tensors", ViewKind::kSometimes},
-    {"meshgrid", ViewKind::kSometimes},
-    {"pin_memory", ViewKind::kSometimes},
-    {"einsum", ViewKind::kSometimes},
-    {"sum_to_size", ViewKind::kSometimes},
-    {"cartesian_prod", ViewKind::kSometimes},
-    {"_autocast_to_full_precision", ViewKind::kSometimes},
-    {"_autocast_to_reduced_precision", ViewKind::kSometimes},
-    {"_cast_Byte", ViewKind::kSometimes},
-    {"_cast_Char", ViewKind::kSometimes},
-    {"_cast_Double", ViewKind::kSometimes},
-    {"_cast_Float", ViewKind::kSometimes},
-    {"_cast_Half", ViewKind::kSometimes},
-    {"_cast_Int", ViewKind::kSometimes},
-    {"_cast_Long", ViewKind::kSometimes},
-    {"_cast_Short", ViewKind::kSometimes},
-};
-
-// An argument that is a bool: of calls a tensor of rank 0.
-std::optional<bool> BoolOf(const Node& node, Symbol name, bool fallback) {
-  const Attribute* attr = node.attrs().Find(name);
-  if (!attr) return fallback;
-  const Tensor* tensor = attr->get<Tensor>();
-  if (!tensor || tensor->num_elements() != 1) return std::nullopt;
-  return tensor->AsInt(0) != 0;
-}
-bool IsGiven(const Node& node, Symbol name) {
-  const Attribute* attr = node.attrs().Find(name);
-  const Type* type = attr ? attr->get<Type>() : nullptr;
-  return attr && !(type && type->kind() == Type::kUnknown);
-}
-
-// What is no view, or the same tensor, or a view, or not known to be which.
-ViewKind KindWhere(Proof shared, ViewKind kind) {
-  if (!shared) return ViewKind::kSometimes;
-  return *shared ? kind : ViewKind::kNone;
-}
-
-// What an operator that gives a view or a copy gives here, by types, strides and arguments.
-ViewKind DecidedKind(const Node& node, std::string_view name) {
-  const Value *self = node.input(0), *result = node.num_outputs() == 1 ? node.output(0) : nullptr;
-  if (!result || !self) return ViewKind::kSometimes;
-  if (name == "dropout" || name == "feature_dropout" || name == "alpha_dropout" ||
-      name == "feature_alpha_dropout") {
-    const std::optional<bool> train = BoolOf(node, "train", true);
-    return train && !*train ? ViewKind::kSame : ViewKind::kSometimes;
-  }
-  if (name == "positive") return ViewKind::kSame;
-  if (name == "conj" || name == "resolve_conj" || name == "resolve_neg") {
-    const bool real = self->dtype() != DType::kUndefined && !IsComplex(self->dtype());
-    return real ? ViewKind::kSame : ViewKind::kSometimes;
-  }
-  if (name == "to" || name == "type_as" || name.starts_with("_cast_")) {
-    // Of another element type a copy; else a copy where it is asked for, or in another order.
-    if (self->dtype() == DType::kUndefined || result->dtype() == DType::kUndefined) {
-      return ViewKind::kSometimes;
-    }
-    if (self->dtype() != result->dtype()) return ViewKind::kNone;
-    if (node.attrs().Has(kSelfDevice)) return ViewKind::kSometimes;
-    const std::optional<bool> copy = BoolOf(node, "copy", false);
-    if (copy && *copy) return ViewKind::kNone;
-    const Attribute* format = node.attrs().Find("memory_format");
-    const std::string* order = format ? format->get<std::string>() : nullptr;
-    const bool keeps = !IsGiven(node, "memory_format") || (order && *order == "preserve_format");
-    return copy && keeps ? ViewKind::kSame : ViewKind::kSometimes;
-  }
-  const Shape *sizes = self->shape(), *strides = SelfStrides(node), *as = result->shape();
-  if (!sizes || !strides || !as) return ViewKind::kSometimes;
-  if (name == "contiguous") {
-    const Attribute* format = node.attrs().Find("memory_format");
-    const std::string* order = format ? format->get<std::string>() : nullptr;
-    const bool plain = !IsGiven(node, "memory_format") || (order && *order == "contiguous_format");
-    if (!plain) return ViewKind::kSometimes;
-    return KindWhere(IsContiguous(*sizes, *strides), ViewKind::kSame);
-  }
-  if (name == "ravel") return KindWhere(IsContiguous(*sizes, *strides), ViewKind::kView);
-  if (name == "reshape" || name == "reshape_as" || name == "flatten") {
-    return KindWhere(CanBeViewed(*sizes, *strides, *as), ViewKind::kView);
-  }
-  return ViewKind::kSometimes;
-}
-
-// "aten::add_.Tensor" -> {"add_", "Tensor"}; other domains have no names here.
-std::pair<std::string_view, std::string_view> Parts(std::string_view op) {
-  constexpr std::string_view kAten = "aten::";
-  if (!op.starts_with(kAten)) return {};
-  op.remove_prefix(kAten.size());
-  const size_t dot = op.find('.');
-  if (dot == op.npos) return {op, {}};
-  return {op.substr(0, dot), op.substr(dot + 1)};
-}
-
-ViewKind KindOf(std::string_view name) {
-  for (const ViewRow& row : kViews) {
-    if (row.op == name) return row.kind;
-  }
-  return ViewKind::kNone;
-}
-
-// What Python's operators in place are called ("a |= b"): "__ior__" is "__or__" in place.
-bool IsOperatorInPlace(std::string_view name) {
-  constexpr std::string_view kNames[] = {"__iand__", "__ior__", "__ixor__", "__ilshift__",
-                                         "__irshift__"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-bool IsInPlace(std::string_view name) {
-  return (name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) ||
-         IsOperatorInPlace(name);
-}
-// "add_" -> "add", "__ior__" -> "__or__".
-std::string WithoutWrite(std::string_view name) {
-  if (IsOperatorInPlace(name)) return StrCat("__", name.substr(3));
-  return std::string(name.substr(0, name.size() - 1));
-}
-// In place these change what the tensor is, not what it holds.
-bool ChangesShape(std::string_view name) {
-  static constexpr std::string_view kNames[] = {
-      "unsqueeze_", "squeeze_", "transpose_", "t_",          "swapaxes_",      "swapdims_",
-      "resize_",    "set_",     "resize_as_", "as_strided_", "requires_grad_", "rename_"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-// Ops that write to operands in addition to their results: an observer's numbers. As a rule only
-// the next run reads those.
-bool KeepsRecords(std::string_view name) {
-  return name == "fused_moving_avg_obs_fake_quant" || name == "_fused_moving_avg_obs_fq_helper";
-}
-bool WritesOut(std::string_view overload) {
-  return overload == "out" || overload.ends_with("_out");
-}
-
-const Attribute::Strings* OperandNames(const Node& node) {
-  const Attribute* names = node.attrs().Find("operands");
-  return names ? names->get<Attribute::Strings>() : nullptr;
-}
 
 class Functionalizer {
  public:
@@ -244,8 +33,8 @@ class Functionalizer {
         X2IR_RETURN_IF_ERROR(Functionalize(*inner, warnings_));
       }
       position_[node] = position++;
-      const auto [name, overload] = Parts(node->op().view());
-      writes = writes || IsInPlace(name) || WritesOut(overload) || KeepsRecords(name);
+      const auto [name, overload] = AtenParts(node->op().view());
+      writes = writes || WritesInPlace(name) || WritesToOut(overload) || KeepsRecords(name);
     }
     if (!writes) return absl::OkStatus();
     for (Node* node : graph_.nodes()) {
@@ -369,16 +158,16 @@ class Functionalizer {
       X2IR_ASSIGN_OR_RETURN(Value * current, Current(names[i], node));
       if (current != names[i]) node->SetInput(i, current);
     }
-    const auto [name, overload] = Parts(node->op().view());
+    const auto [name, overload] = AtenParts(node->op().view());
     if (KeepsRecords(name)) return Record(node, names);
     if (name == "detach_" && !names.empty()) {
       node->set_op(node->dialect(), "aten::detach.default");
       View(node, names, ViewKind::kSame);
-    } else if (IsInPlace(name)) {
+    } else if (WritesInPlace(name)) {
       return InPlace(node, names, std::string(name), std::string(overload));
-    } else if (WritesOut(overload)) {
+    } else if (WritesToOut(overload)) {
       return Out(node, names, std::string(name), std::string(overload));
-    } else if (const ViewKind kind = KindOf(name); kind != ViewKind::kNone && !names.empty()) {
+    } else if (const ViewKind kind = ViewKindOf(name); kind != ViewKind::kNone && !names.empty()) {
       View(node, names, kind);
     }
     return absl::OkStatus();
@@ -386,7 +175,9 @@ class Functionalizer {
 
   void View(Node* node, const std::vector<Value*>& names, ViewKind kind) {
     if (kind == ViewKind::kSometimes) {
-      kind = DecidedKind(*node, Parts(node->op().view()).first);
+      const Value* result = node->num_outputs() == 1 ? node->output(0) : nullptr;
+      kind = DecidedViewKind(AtenParts(node->op().view()).first, node->attrs(), node->input(0),
+                             result, SelfStrides(*node));
       if (kind == ViewKind::kNone) return;
     }
     // Of a list of tensors each is seen by an output of its own.
@@ -406,12 +197,12 @@ class Functionalizer {
     if (names.empty() || !operands || (*operands)[0] != "self" || node->num_outputs() != 1) {
       return Unimplemented("writes to something other than its first operand");
     }
-    const std::string stem = WithoutWrite(name);
-    const bool reshapes = ChangesShape(name);
-    if (reshapes && KindOf(stem) != ViewKind::kView) {
+    const std::string stem = NameWithoutWrite(name);
+    const bool reshapes = ChangesShapeInPlace(name);
+    if (reshapes && ViewKindOf(stem) != ViewKind::kView) {
       return Unimplemented("changes the shape of a tensor in place");
     }
-    node->set_op(node->dialect(), WithoutWriteOp(stem, overload));
+    node->set_op(node->dialect(), OpWithoutWrite(stem, overload));
     Value* result = node->output(0);
     if (reshapes) {
       // The tensor becomes a view of its old value, under every name that it has.
@@ -428,18 +219,6 @@ class Functionalizer {
     member_of_[result] = written;
     written->family->names.push_back(result);
     return Written(*written, result, node);
-  }
-
-  // The operator that gives what the one in place writes: mostly of the same overload
-  // ("floor_divide_.Tensor" is "floor_divide.default").
-  static Symbol WithoutWriteOp(std::string_view stem, std::string_view overload) {
-    const Symbol same = StrCat("aten::", stem, ".", overload);
-    if (FindImportForm("torch", same, 1)) return same;
-    for (const std::string_view other : {"default", "Tensor"}) {
-      const std::string op = StrCat("aten::", stem, ".", other);
-      if (FindImportForm("torch", op, 1)) return op;
-    }
-    return same;
   }
 
   // "add.out": the functional overload is the one that there is a form for; that arguments are
@@ -541,7 +320,7 @@ class Functionalizer {
       const Attribute::Strings* operands = OperandNames(*use.node);
       const std::string operand =
           operands && use.index < operands->size() ? (*operands)[use.index] : "";
-      return !KeepsRecords(Parts(use.node->op().view()).first) ||
+      return !KeepsRecords(AtenParts(use.node->op().view()).first) ||
              (operand != "scale" && operand != "zero_point");
     };
     return std::any_of(all.begin(), all.end(), [&](const Value* v) {
@@ -623,101 +402,13 @@ class Functionalizer {
       return Unimplemented("writes to what may or may not share the memory of '", base->name(),
                            "', which is read later");
     }
-    const Node& view = *member.view;
-    const auto [name, overload] = Parts(view.op().view());
-    const auto make = [&](std::string_view op, std::vector<Value*> operands,
-                          Attribute::Strings operand_names) {
-      Node* node = graph_.InsertNode(before, "torch", op, operands);
-      node->SetAttr("operands", std::move(operand_names));
-      node->set_name(node_names_.Unique(view.name()));
-      return node;
-    };
-    const auto result = [&](Node* node) { return NewOutput(node, base->name(), base->type()); };
-    if ((name == "select" && overload == "int") || (name == "slice" && overload == "Tensor") ||
-        name == "diagonal") {
-      // The same arguments, and what is to be there.
-      std::vector<Value*> operands = view.inputs();
-      operands[0] = base;
-      operands.insert(operands.begin() + 1, member.value);
-      Attribute::Strings names = *OperandNames(view);
-      names.insert(names.begin() + 1, "src");
-      Node* node = make(StrCat("aten::", name, "_scatter.default"), operands, names);
-      for (const auto& [key, attr] : view.attrs()) {
-        if (key != "operands") node->SetAttr(key, attr);
-      }
-      return result(node);
-    }
-    if ((name == "transpose" && overload == "int") || name == "swapaxes" || name == "swapdims" ||
-        name == "t" || name == "mT" || name == "numpy_T") {
-      return result(CopyOf(view, member.value, before));
-    }
-    if (name == "movedim" || name == "moveaxis") {
-      Node* node = CopyOf(view, member.value, before);
-      const std::optional<Attribute> from = node->TakeAttr("source"),
-                                     to = node->TakeAttr("destination");
-      if (from) node->SetAttr("destination", *from);
-      if (to) node->SetAttr("source", *to);
-      return result(node);
-    }
-    // Parts along an axis, where the program says which.
-    const auto number = [&view](Symbol key, int64_t fallback) -> std::optional<int64_t> {
-      const Attribute* attr = view.attrs().Find(key);
-      if (!attr) return fallback;
-      const int64_t* value = attr->get<int64_t>();
-      return value ? std::optional(*value) : std::nullopt;
-    };
-    const bool known = view.num_inputs() == 1;
-    const std::optional<int64_t> dim = known ? number("dim", 0) : std::nullopt;
-    const auto index = static_cast<int64_t>(member.output);
-    if (name == "unbind" && dim) {
-      Node* node = make("aten::select_scatter.default", {base, member.value}, {"self", "src"});
-      node->SetAttr("dim", *dim);
-      node->SetAttr("index", index);
-      return result(node);
-    }
-    std::optional<int64_t> start, length;
-    if (name == "narrow") {
-      start = number("start", -1);
-      length = number("length", -1);
-    } else if (name == "split" && overload == "Tensor") {
-      length = number("split_size", -1);
-      int64_t at = 0;
-      if (length && !__builtin_mul_overflow(*length, index, &at)) start = at;
-    }
-    int64_t end = 0;
-    if (dim && start && length && *start >= 0 && *length >= 0 &&
-        !__builtin_add_overflow(*start, *length, &end)) {
-      Node* node = make("aten::slice_scatter.default", {base, member.value}, {"self", "src"});
-      node->SetAttr("dim", *dim);
-      node->SetAttr("start", *start);
-      node->SetAttr("end", end);
-      return result(node);
-    }
-    if (name == "permute") {
-      const Attribute* dims = view.attrs().Find("dims");
-      const auto* perm = dims ? dims->get<Attribute::Ints>() : nullptr;
-      if (perm) {
-        const int64_t rank = static_cast<int64_t>(perm->size());
-        Attribute::Ints inverse(perm->size());
-        for (int64_t i = 0; i < rank; ++i) {
-          const int64_t to = (*perm)[static_cast<size_t>(i)];
-          if (to < -rank || to >= rank) return Invalid("a permutation of other axes");
-          inverse[static_cast<size_t>(to < 0 ? to + rank : to)] = i;
-        }
-        Node* node = make("aten::permute.default", {member.value}, {"self"});
-        node->SetAttr("dims", std::move(inverse));
-        return result(node);
-      }
-    }
-    const bool same_order = (name == "view" && overload == "default") || name == "unsqueeze" ||
-                            name == "squeeze" || name == "view_as" || name == "unflatten" ||
-                            name == "reshape" || name == "reshape_as" || name == "flatten" ||
-                            name == "ravel";
-    if (same_order) {
-      return result(make("aten::view_as.default", {member.value, base}, {"self", "other"}));
-    }
-    return Unimplemented("writes through ", view.op().str(), " to '", base->name(),
-                         "', which is read later");
+    X2IR_ASSIGN_OR_RETURN(const TorchCallRecord call,
+                          WriteBackOf(RecordOf(*member.view), member.output, base, member.value));
+    Node* node = graph_.InsertNode(before, "torch", call.op, call.operands);
+    if (!call.names.empty()) node->SetAttr("operands", call.names);
+    for (const auto& [key, attr] : call.attrs) node->SetAttr(key, attr);
+    node->set_name(node_names_.Unique(member.view->name()));
+    return NewOutput(node, base->name(), base->type());
   }
 
   Graph& graph_;
@@ -735,8 +426,8 @@ class Functionalizer {
 }  // namespace
 
 bool WritesToMemory(std::string_view op) {
-  const auto [name, overload] = Parts(op);
-  return IsInPlace(name) || WritesOut(overload);
+  const auto [name, overload] = AtenParts(op);
+  return WritesInPlace(name) || WritesToOut(overload);
 }
 
 absl::Status Functionalize(Graph& graph, std::vector<std::string>& warnings) {

@@ -122,6 +122,14 @@ constexpr std::string_view kRandom[] = {
     "normal_",   "poisson",    "rand",       "rand_like",   "randint",     "randint_like",
     "randn",     "randn_like", "randperm",   "uniform",     "uniform_",    "normal_functional"};
 
+}  // namespace
+
+bool DrawsRandomNumbers(std::string_view name) {
+  return std::find(std::begin(kRandom), std::end(kRandom), name) != std::end(kRandom);
+}
+
+namespace {
+
 // Which of them the program has, each once.
 void FindRandom(const Graph& graph, std::set<std::string>& found) {
   for (const Node* node : graph.nodes()) {
@@ -129,7 +137,7 @@ void FindRandom(const Graph& graph, std::set<std::string>& found) {
     std::string_view name = node->op().view();
     if (!name.starts_with("aten::")) continue;
     name = name.substr(6, name.find('.') - 6);
-    if (std::find(std::begin(kRandom), std::end(kRandom), name) != std::end(kRandom)) {
+    if (DrawsRandomNumbers(name)) {
       found.insert(StrCat("aten::", name));
     }
   }

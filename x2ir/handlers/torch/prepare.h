@@ -15,6 +15,8 @@ namespace X2IR_API x2ir {
 
 absl::Status PrepareTorch(Model& model, std::vector<std::string>& warnings);
 
+// Whether an operator, without namespace and overload, draws random numbers.
+bool DrawsRandomNumbers(std::string_view name);
 // Whether an operator writes to an operand: add_, __iadd__, add.out.
 bool WritesToMemory(std::string_view op);
 

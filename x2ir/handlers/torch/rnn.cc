@@ -95,9 +95,9 @@ struct Layer {
 };
 
 Layer PlainLayer(TorchCall& c, const RecurrentCell& cell, Value* x, const Weights& all, Value* h0,
-                 Value* c0) {
+                 Value* c0, Value* lengths) {
   const auto directions = static_cast<int64_t>(all.w.size());
-  RecurrentLayer plain{.cell = cell, .x = x, .h = h0, .c = c0};
+  RecurrentLayer plain{.cell = cell, .x = x, .lengths = lengths, .h = h0, .c = c0};
   if (directions == 2) plain.direction = "bidirectional";
   plain.w = EachDirection(c, all.w);
   plain.r = EachDirection(c, all.r);
@@ -163,6 +163,8 @@ Values Net(TorchCall& c, const RecurrentCell& cell) {
   const int64_t layers = c.Int("num_layers");
   const double dropout = c.Float("dropout");
   const bool train = c.Bool("train"), batch_first = c.Bool("batch_first");
+  // Of each sequence, int32: packed sequences of TorchScript are read as padded ones.
+  Value* lengths = c.OptTensor("lengths");
   RequireFloat(c, x);
   if (c.Rank(x) != 3) return c.Fail(Invalid("expected an input of rank 3, got ", c.Rank(x)));
   if (train && dropout != 0 && layers > 1) {
@@ -179,6 +181,7 @@ Values Net(TorchCall& c, const RecurrentCell& cell) {
   if (params.size() != cells * each) {
     return c.Fail(Invalid("expected ", cells * each, " parameters, got ", params.size()));
   }
+  if (projected && lengths) return c.Fail(Unimplemented("projections of packed sequences"));
   if (batch_first) x = Transpose({c, x}, {1, 0, 2});
   std::vector<Value*> hs, cs;
   for (size_t layer = 0; layer < static_cast<size_t>(layers); ++layer) {
@@ -205,8 +208,8 @@ Values Net(TorchCall& c, const RecurrentCell& cell) {
     };
     Value* h0 = state(0);
     Value* c0 = cell.lstm() ? state(1) : nullptr;
-    const Layer out =
-        projected ? ProjectedLayer(c, x, all, h0, c0) : PlainLayer(c, cell, x, all, h0, c0);
+    const Layer out = projected ? ProjectedLayer(c, x, all, h0, c0)
+                                : PlainLayer(c, cell, x, all, h0, c0, lengths);
     x = out.y;
     hs.push_back(out.h);
     if (cell.lstm()) cs.push_back(out.c);
