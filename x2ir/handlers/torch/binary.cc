@@ -24,6 +24,13 @@ Values Add(TorchCall& c, bool subtract) {
   return AddOf(c, c.Operand("self", t), c.Operand("other", t), alpha, subtract);
 }
 
+// What torch.utils.mobile_optimizer makes of a sum and relu.
+Values AddRelu(TorchCall& c) {
+  const Values sum = Add(c, /*subtract=*/false);
+  if (sum.empty() || !sum[0]) return sum;
+  return {c.Op("relu", {sum[0]})};
+}
+
 Values Rsub(TorchCall& c) {
   const DType t = c.out_dtype();
   const TorchNumber alpha = c.Number("alpha", 1);
@@ -121,8 +128,9 @@ Values PowCall(TorchCall& c) {
   return c.Fail(Invalid("argument 'exponent' is missing"));
 }
 
-X2IR_TORCH(add).From({"aten::add.Tensor", "aten::add.Scalar"},
-                     [](TorchCall& c) { return Add(c, false); });
+X2IR_TORCH(add)
+    .From({"aten::add.Tensor", "aten::add.Scalar"}, [](TorchCall& c) { return Add(c, false); })
+    .From({"aten::_add_relu.Tensor", "aten::_add_relu.Scalar"}, AddRelu);
 X2IR_TORCH(sub)
     .From({"aten::sub.Tensor", "aten::sub.Scalar", "aten::subtract.Tensor",
            "aten::subtract.Scalar"},

@@ -50,9 +50,10 @@ constexpr std::string_view kOfComplex[] = {
     "all", "any", "count_nonzero", "frobenius_norm", "linalg_vector_norm", "logical_and",
     "logical_not", "logical_or", "logical_xor", "norm", "std", "std_mean", "var", "var_mean",
     // More that is made of these.
-    "addcmul", "alias_copy", "block_diag", "cartesian_prod", "channel_shuffle", "combinations",
-    "diagflat", "diff", "linalg_diagonal", "meshgrid", "pixel_shuffle", "pixel_unshuffle", "put",
-    "split_with_sizes_copy", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
+    "_unsafe_masked_index", "addcmul", "alias_copy", "as_strided", "as_strided_copy", "block_diag",
+    "cartesian_prod", "channel_shuffle", "combinations", "diagflat", "diff", "linalg_diagonal",
+    "meshgrid", "pixel_shuffle", "pixel_unshuffle", "put", "split_with_sizes_copy", "unsafe_chunk",
+    "unsafe_split", "unsafe_split_with_sizes",
     // Sums and products.
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "cross", "cumsum", "dot",
     "einsum", "ger", "inner", "kron", "linalg_cross", "linalg_matmul", "linalg_multi_dot",

@@ -1,8 +1,9 @@
-// The dialect "torch": programs of torch.export.
+// The dialect "torch": programs of torch.export, and TorchScript.
 #include "x2ir/core/dialect.h"
 
 #include "x2ir/formats/torch/schemas.h"
 #include "x2ir/handlers/torch/prepare.h"
+#include "x2ir/handlers/torch/script/run.h"
 
 namespace x2ir {
 namespace {
@@ -11,7 +12,8 @@ namespace {
                                                                     .layout = "channels_first",
                                                                     .holds_any_ops = false,
                                                                     .check = CheckTorchCall,
-                                                                    .after_read = PrepareTorch});
+                                                                    .after_read = PrepareTorch,
+                                                                    .run_program = RunTorchScript});
 
 }  // namespace
 }  // namespace x2ir

@@ -212,7 +212,9 @@ Expr FractionalStarts(TorchCall& c, const Expr& samples, int64_t which, int64_t 
 
 Values FractionalMaxPool(TorchCall& c, int64_t n) {
   const Batched batched = AddBatch(c.Tensor("self"), n);
-  const Expr x = batched.x, samples = c.Tensor("random_samples");
+  const Expr x = batched.x;
+  Expr samples = c.Tensor("random_samples");
+  if (c.Rank(c.Tensor("self")) == n + 1) samples = Slice(samples, 0, 0, 1);
   const std::vector<int64_t> kernel = c.IntsOf("kernel_size", static_cast<size_t>(n), {});
   const std::vector<int64_t> out = c.IntsOf("output_size", static_cast<size_t>(n), {});
   const auto in = KnownSizes(x, 2, 2 + n);

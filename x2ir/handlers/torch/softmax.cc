@@ -1,5 +1,8 @@
 // softmax and log_softmax.
 
+#include <limits>
+
+#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/torch/torch.h"
 
@@ -18,9 +21,23 @@ Values AlongAxisCall(TorchCall& c, Symbol ir) {
   return {c.Op(ir, {x}, {{"axis", c.Axis("dim", x)}})};
 }
 
-X2IR_TORCH(softmax).From({"aten::softmax.int", "aten::_softmax.default",
-                          "aten::special_softmax.int"},
-                         [](TorchCall& c) { return AlongAxisCall(c, "softmax"); });
+// Zeros where all along the axis is -inf, where softmax gives NaN.
+Values SafeSoftmax(TorchCall& c) {
+  const DType t = c.out_dtype();
+  const Values values = AlongAxisCall(c, "softmax");
+  if (values.empty() || !values[0] || !IsFloating(c.Tensor("self").dtype())) return values;
+  const Expr x = c.Operand("self", t);
+  const Expr lowest = x == -std::numeric_limits<double>::infinity();
+  const bool number = x.rank() == 0;
+  const Expr masked =
+      number ? lowest : All(lowest, {c.NormalAxis(c.Int("dim"), x.rank())}, /*keepdims=*/true);
+  return {Where(masked, x.Number(0), Expr(c, values[0]))};
+}
+
+X2IR_TORCH(softmax)
+    .From({"aten::softmax.int", "aten::_softmax.default", "aten::special_softmax.int"},
+          [](TorchCall& c) { return AlongAxisCall(c, "softmax"); })
+    .From("aten::_safe_softmax.default", SafeSoftmax);
 X2IR_TORCH(log_softmax)
     .From({"aten::log_softmax.int", "aten::_log_softmax.default", "aten::special_log_softmax.int"},
           [](TorchCall& c) { return AlongAxisCall(c, "log_softmax"); });
