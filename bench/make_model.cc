@@ -13,6 +13,9 @@
 //   x2ir_make_model frozen MEGABYTES OUT.pb       TensorFlow: dense layers of 4 MB each
 //   x2ir_make_model kernels MEGABYTES OUT.pb      TensorFlow: convolutions of 9 MB each, whose
 //                                                 kernels must be relaid
+//   x2ir_make_model script LINES OUT.pt           TorchScript: small convolutions, relus and sums
+//                                                 in modules of 30 lines of code
+//   x2ir_make_model scripted MEGABYTES OUT.pt     TorchScript: convolutions of 9 MB each
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +28,9 @@
 #include <vector>
 
 #include "bench/bench_chain.h"
+#include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/formats/torch/zip_writer.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -261,12 +266,88 @@ absl::Status WriteFrozen(int64_t megabytes, bool kernels, const std::string& pat
   });
 }
 
+// An archive of torch.jit.save of a traced network: a chain of modules, with as many layers each.
+absl::Status WriteScript(int64_t modules, int64_t layers, int64_t width, const std::string& path) {
+  const std::vector<int64_t> dims = {width, width, 3, 3};
+  std::mt19937_64 random(1);
+  X2IR_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  ZipWriter zip(file);
+  const auto text = [](std::string_view s) {
+    std::string bytes = "X";
+    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(s.size() >> (8 * i));
+    return bytes += s;
+  };
+  const auto number = [](int64_t n) {
+    std::string bytes = "J";
+    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(n >> (8 * i));
+    return bytes;
+  };
+  int64_t storages = 0;
+  const auto tensor = [&](const std::vector<int64_t>& sizes) -> absl::StatusOr<std::string> {
+    const std::string key = StrCat(storages++);
+    X2IR_RETURN_IF_ERROR(zip.Add(StrCat("net/data/", key), Noise(sizes, random)));
+    std::string size, stride;
+    int64_t count = 1;
+    for (size_t i = sizes.size(); i-- > 0;) {
+      size = number(sizes[i]) + size;
+      stride = number(count) + stride;
+      count *= sizes[i];
+    }
+    return StrCat("ctorch._utils\n_rebuild_tensor_v2\n((", text("storage"),
+                  "ctorch\nFloatStorage\n", text(key), text("cpu"), number(count), "tQ", number(0),
+                  "(", size, "t(", stride, "t\x89", "ccollections\nOrderedDict\n)RtR");
+  };
+  std::string data =
+                  "\x80\x02"
+                  "c__torch__\nNet\n)\x81}(",
+              classes, body, types;
+  std::string last = "x";
+  for (int64_t i = 0; i < modules; ++i) {
+    const std::string name = StrCat("Block", i);
+    std::string fields, code;
+    StrAppend(&data, text(StrCat("block", i)), "c__torch__.net\n", name, "\n)\x81}(");
+    for (int64_t k = 0; k < layers; ++k) {
+      for (const char* weight : {"weight", "bias"}) {
+        const bool bias = weight[0] == 'b';
+        X2IR_ASSIGN_OR_RETURN(const std::string made,
+                              tensor(bias ? std::vector<int64_t>{dims[0]} : dims));
+        StrAppend(&data, text(StrCat(weight, k)), made);
+        StrAppend(&fields, "  ", weight, k, " : Tensor\n");
+        StrAppend(&code, "    ", weight, " = self.", weight, k, "\n");
+      }
+      StrAppend(&code,
+                "    input = torch._convolution(x, weight, bias, [1, 1], [1, 1], [1, 1], "
+                "False, [0, 0], 1, False, False, True, True)\n");
+      StrAppend(&code, "    input0 = torch.relu_(input)\n    x = torch.add(input0, x)\n");
+    }
+    StrAppend(&data, text("training"), "\x89ub");
+    StrAppend(&classes, "class ", name, "(Module):\n  training : bool\n", fields,
+              "  def forward(self: __torch__.net.", name, ",\n    x: Tensor) -> Tensor:\n", code,
+              "    return x\n");
+    StrAppend(&types, "  block", i, " : __torch__.net.", name, "\n");
+    StrAppend(&body, "    x", i, " = (self.block", i, ").forward(", last, ", )\n");
+    last = StrCat("x", i);
+  }
+  X2IR_RETURN_IF_ERROR(zip.Add("net/data.pkl", data + "ub."));
+  X2IR_RETURN_IF_ERROR(zip.Add("net/code/__torch__/net.py", classes));
+  X2IR_RETURN_IF_ERROR(zip.Add("net/code/__torch__.py",
+                               StrCat("class Net(Module):\n", types,
+                                      "  def forward(self: __torch__.Net,\n    x: Tensor) -> "
+                                      "Tensor:\n",
+                                      body, "    return ", last, "\n")));
+  X2IR_RETURN_IF_ERROR(zip.Add("net/constants.pkl", "\x80\x02)."));
+  X2IR_RETURN_IF_ERROR(zip.Add("net/version", "3\n"));
+  X2IR_RETURN_IF_ERROR(zip.Finish());
+  return file.Commit();
+}
+
 int Main(int argc, char** argv) {
   const std::string_view kind = argc == 4 ? argv[1] : "";
   const int64_t size = argc == 4 ? std::atoll(argv[2]) : 0;
   absl::Status status = Invalid(
       "usage: ", argv[0],
-      " weights|folding|windows|shards|nodes|blocks SIZE OUT.onnx, or frozen|kernels SIZE OUT.pb");
+      " weights|folding|windows|shards|nodes|blocks SIZE OUT.onnx, frozen|kernels SIZE OUT.pb, or "
+      "script|scripted SIZE OUT.pt");
   if (kind == "weights" || kind == "folding") {
     status = WriteOnnx(Weights(size, kind == "folding"), argv[3]);
   } else if (kind == "windows") {
@@ -279,6 +360,11 @@ int Main(int argc, char** argv) {
     status = WriteShards(size, argv[3]);
   } else if (kind == "frozen" || kind == "kernels") {
     status = WriteFrozen(size, kind == "kernels", argv[3]);
+  }
+  if (kind == "script") {
+    status = WriteScript(std::max<int64_t>(1, size / 30), 3, 8, argv[3]);
+  } else if (kind == "scripted") {
+    status = WriteScript(std::max<int64_t>(1, size / 36), 4, 512, argv[3]);
   }
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s\n", status.ToString().c_str());

@@ -28,6 +28,8 @@ def type_of(option):
         return f"Literal[{', '.join(map(repr, option['choices']))}]".replace("'", '"')
     if option["name"] == "calibrate":
         return "str | PathLike[str] | Mapping[str, Any] | Iterable[Any]"
+    if option["name"] == "example":
+        return "str | PathLike[str] | Mapping[str, Any] | Sequence[Any] | Any"
     text = TYPES[option["type"]]
     return f"{text} | {DICTS[option['name']]}" if option["name"] in DICTS else text
 

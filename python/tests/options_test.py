@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import unittest
+import zipfile
 
 import models
 import x2ir
@@ -24,7 +25,7 @@ except ImportError:
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # What people looked for in vain.
-READING = {"shape", "dynamic", "dtype", "rename", "fold_inputs", "inputs", "outputs", "extract", "weights_from",
+READING = {"shape", "dynamic", "dtype", "rename", "fold_inputs", "inputs", "outputs", "extract", "weights_from", "example",
            "allow_foreign", "continue_on_error", "from_opset", "freeze_params", "allow_outside"}  # fmt: skip
 WRITING = {"opset", "extra_opset", "optimize", "passes", "float16", "keep_io", "keep", "strip_names",
            "external_data", "check", "ir_version", "continue_on_error"}  # fmt: skip
@@ -127,6 +128,39 @@ class Dicts(InFolder):
     def test_a_dict_where_none_is_taken(self):
         with self.assertRaisesRegex(TypeError, "option 'opset' is no dict; shape,"):
             x2ir.convert("model.onnx", opset={"": 17})
+
+
+class Example(InFolder):
+    """Types of inputs that a file does not say: those of TorchScript."""
+
+    CODE = """class M(Module):
+  def forward(self: __torch__.M, x: Tensor, n: int=2) -> Tensor:
+    return torch.mul(torch.reshape(x, [torch.size(x, 1), torch.size(x, 0)]), n)
+"""
+
+    def setUp(self):
+        super().setUp()
+        with zipfile.ZipFile("m.pt", "w") as file:
+            file.writestr("m/data.pkl", b"\x80\x02c__torch__\nM\n)\x81}b.")
+            file.writestr("m/constants.pkl", b"\x80\x02).")
+            file.writestr("m/version", "3\n")
+            file.writestr("m/code/__torch__.py", self.CODE)
+
+    def test_arrays_and_files(self):
+        array = x2ir.tensor([[1, 2, 3], [4, 5, 6]], "float64")
+        x2ir._x2ir.write_io("io.safetensors", {"in_0": array})
+        for example in (array, [array], {"x": array}, {"in_0": array}, "io.safetensors", pathlib.Path("io.safetensors")):
+            graph = x2ir.load("m.pt", example=example).graph
+            self.assertEqual([(i.name, str(i.type)) for i in graph.inputs], [("x", "float64[2,3]")])
+            self.assertEqual(str(graph.outputs[0].type), "float64[3,2]")
+
+    def test_shapes_do_as_well(self):
+        graph = x2ir.load("m.pt", shape={"x": ("n", 3)}, dtype={"x": "float32"}).graph
+        self.assertEqual(str(graph.outputs[0].type), "float32[3,n]")
+
+    def test_a_missing_shape_is_asked_for(self):
+        with self.assertRaisesRegex(x2ir.Error, "number of dims of 'x' is not known"):
+            x2ir.load("m.pt")
 
 
 class Int8(InFolder):

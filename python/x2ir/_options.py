@@ -60,6 +60,18 @@ def _cases(value, folder):
     return [path]
 
 
+def _example(value, folder):
+    """A file of one input each: a path as it is; {name: array}, an array, or arrays in their order, in a file."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if not isinstance(value, dict):
+        items = value if isinstance(value, (list, tuple)) else [value]
+        value = {f"in_{i}": item for i, item in enumerate(items)}
+    path = os.path.join(folder(), "example.safetensors")
+    _x2ir.write_io(path, {name: to_tensor(array) for name, array in value.items()})
+    return path
+
+
 # Options whose value may be a dict, an item each.
 _DICTS = {
     "shape": lambda name, v, _: f"{name}:{v if isinstance(v, str) else _shape(v)}",
@@ -104,7 +116,9 @@ def named(options):
                 continue
             name = name.rstrip("_")  # `from` is a word of Python's own
             key = name.replace("_", "-")
-            if name in _CASES:
+            if name == "example":
+                pairs.append((key, _example(value, folder)))
+            elif name in _CASES:
                 pairs += [(key, path) for path in _cases(value, folder)]
             elif isinstance(value, dict):
                 if name not in _DICTS:
@@ -132,6 +146,8 @@ def _help(option):
     kind = " | ".join(map(repr, option["choices"])) or values[option["type"]]
     if option["name"] in _DICTS:
         kind = "dict"
+    elif option["name"] == "example":
+        kind = "path, {name: array}, array, or a list of arrays"
     elif option["name"] in _CASES:
         kind = "path, {name: array}, array, or a list of such"
     whose = f" ({', '.join(option['formats'])})" if option["formats"] else ""

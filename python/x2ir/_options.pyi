@@ -8,6 +8,7 @@ class ReadOptions(TypedDict, total=False):
     shape: str | Sequence[str] | Mapping[str, str | Sequence[int | str | None]] | None
     dynamic: str | Sequence[str] | Mapping[str, str | Mapping[int, str]] | None
     dtype: str | Sequence[str] | Mapping[str, Any] | None
+    example: str | PathLike[str] | Mapping[str, Any] | Sequence[Any] | Any | None
     weights_from: str | Sequence[str] | None
     inputs: str | Sequence[str] | None
     outputs: str | Sequence[str] | None
@@ -30,6 +31,7 @@ class ReadOptions(TypedDict, total=False):
     model: str | None
     signature: str | None
     dequantize: bool | None
+    arguments: str | Sequence[str] | None
 
 class WriteOptions(TypedDict, total=False):
     continue_on_error: bool | None
@@ -79,6 +81,7 @@ class ConvertOptions(TypedDict, total=False):
     shape: str | Sequence[str] | Mapping[str, str | Sequence[int | str | None]] | None
     dynamic: str | Sequence[str] | Mapping[str, str | Mapping[int, str]] | None
     dtype: str | Sequence[str] | Mapping[str, Any] | None
+    example: str | PathLike[str] | Mapping[str, Any] | Sequence[Any] | Any | None
     weights_from: str | Sequence[str] | None
     inputs: str | Sequence[str] | None
     outputs: str | Sequence[str] | None
@@ -141,3 +144,4 @@ class ConvertOptions(TypedDict, total=False):
     dequantize: bool | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None
+    arguments: str | Sequence[str] | None

@@ -155,6 +155,7 @@ TEST_F(Hints, FollowingThemHelps) {
   // Those whose examples other tests have.
   for (const char* const elsewhere : {
            "inputs",
+           "weights_from",               // files that PyTorch makes of others: docs/torchscript.md
            "dtypes",                     // decoders of pictures: TensorFlow's graphs
            "outputs",                    // graphs of TensorFlow without a result
            "io_type",                    // ChangedInterface

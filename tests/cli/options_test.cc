@@ -181,6 +181,8 @@ TEST_F(Options, OfEveryVerb) {
        "no model 'nope'"},
       {"--signature", "x2ir info $D/tflite/while_5.tflite @", "--signature nope",
        "no signature 'nope'"},
+      {"--arguments", "x2ir info $D/torchscript/scale.pt @", "--arguments k=two",
+       "'k=two': expected a whole number"},
       {"--dequantize", "x2ir show $D/tflite/conv_i8pc_same_s1d1.tflite @", "--dequantize",
        "main\\(t0: float32"},
   };
@@ -328,6 +330,8 @@ TEST_F(Options, OfConversions) {
        "VERB small.onnx --to coreml -o a.mlpackage -q @; x2ir convert -q a.mlpackage -o b.json; "
        "cat b.json",
        "--minimum-deployment-target macOS15", "coreml.specification\": *\"9"},
+      {"--example", "VERB $D/torchscript/scale.pt -o a.onnx -q @; x2ir info a.onnx",
+       "--example $D/torchscript/scale.safetensors", "inputs +x: float32\\[2,3\\]"},
       {"--opset", "VERB small.onnx -o a.onnx -q @; x2ir info a.onnx", "--opset 13", "opsets +13"},
       {"--extra-opset", "VERB small.onnx -o a.onnx -q @; x2ir info a.onnx",
        "--extra-opset com.acme:3", "com.acme 3"},

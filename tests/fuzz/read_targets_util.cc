@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <initializer_list>
+#include <tuple>
 #include <utility>
 
 #include "tests/core/convert_util.h"
@@ -12,6 +14,7 @@
 #include "tests/formats/tf_proto_util.h"
 #include "tests/formats/torch_zip_util.h"
 #include "tests/fuzz/targets_util.h"
+#include "tests/torch/script_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
@@ -91,6 +94,147 @@ std::string TorchArchiveOf(std::string_view program) {
        {"m/models/model.json", std::string(program)},
        {"m/data/weights/weight_0", Floats({1, 2, 3, 4})},
        {"m/data/weights/model_weights_config.json", torch_zip::Weights(R"({"as_int": 1})", 1)}});
+}
+
+// Bytes as code, as the pickle of the module, and as the bytecode of an archive of TorchScript.
+std::string ScriptArchiveOfCode(std::string_view code) {
+  ScriptPickle pickle;
+  const std::string weight = pickle.Tensor("[2,3] 1 2 3 4 5 6"), bias = pickle.Tensor("[2] 1 2");
+  return ScriptArchive({{"__torch__.py", std::string(code)}},
+                       {{"weight", weight},
+                        {"n", ScriptPickle::Int(2)},
+                        {"sizes", ScriptPickle::Ints({1, 2})},
+                        {"sub", ScriptPickle::Object("Sub", {{"bias", bias}})}},
+                       pickle, {ScriptPickle::Float(0.5)});
+}
+std::vector<std::string> ScriptCodes() {
+  constexpr std::string_view kClasses = R"(class Sub(Module):
+  bias : Tensor
+  def forward(self: __torch__.Sub, x: Tensor) -> Tensor:
+    return torch.add(x, self.bias)
+def f(x: Tensor, n: int=1) -> Tensor:
+  return torch.mul_(x, n)
+class Pair(NamedTuple):
+  a : Tensor
+  b : int
+class Color(Enum):
+  RED = 1
+)";
+  constexpr std::string_view kFields =
+      "  weight : Tensor\n  n : int\n  sizes : List[int]\n  sub : __torch__.Sub\n";
+  constexpr std::string_view kBodies[] = {
+      R"(y = torch.linear(x, self.weight)
+z = (self.sub).forward(y, )
+a = torch.clone(z)
+v = torch.select(a, 0, 0)
+if bool(torch.gt(torch.sum(a), CONSTANTS.c0)):
+  _0 = torch.add_(v, 1)
+  l = [a, z]
+else:
+  _1 = torch.copy_(v, torch.select(z, 0, 1))
+  l = [z]
+for i in range(int(torch.sum(y))):
+  _2 = torch.append(l, torch.mul(z, i))
+return (torch.stack(l), a))",
+      R"(out = annotate(List[Tensor], [])
+d = annotate(Dict[str, int], {"a": 1, "b": 2})
+s = 0
+for i in range(self.n):
+  for k, v in torch.items(d):
+    s = torch.add(s, torch.mul(v, i))
+  _0 = torch.append(out, __torch__.f(torch.add(x, s)))
+while torch.lt(s, 20):
+  s = torch.add(torch.mul(s, 2), 1)
+p = __torch__.Pair(x, s)
+o = annotate(Optional[Tensor], None)
+if bool(torch.any(torch.lt(x, 0))):
+  o = torch.neg(p.a)
+if torch.__isnot__(o, None):
+  q = unchecked_cast(Tensor, o)
+else:
+  q, w = x, uninitialized(int)
+c = __torch__.Color.RED
+assert torch.eq(c, __torch__.Color.RED), torch.format("{} of {}", 1, [2.5])
+return (torch.cat(out), q, [j * 2 for j in self.sizes if j > 1]))"};
+  std::vector<std::string> codes;
+  for (const std::string_view body : kBodies) {
+    codes.push_back(ScriptModule(body, "x: Tensor", kClasses, kFields));
+  }
+  return codes;
+}
+std::string ScriptPickleSeed() {
+  ScriptPickle pickle;
+  return ScriptPickle::Whole(ScriptPickle::Object(
+      "M", {{"weight", pickle.Tensor("[2,3] 1 2 3 4 5 6")},
+            {"n", ScriptPickle::Int(2)},
+            {"sizes", ScriptPickle::Ints({1, 2})},
+            {"sub", ScriptPickle::Object("Sub", {{"bias", pickle.Tensor("[2] 1 2")}})}}));
+}
+std::string ScriptArchiveOfPickle(std::string_view bytes) {
+  ScriptPickle pickle;
+  (void)pickle.Tensor("[2,3] 1 2 3 4 5 6");
+  (void)pickle.Tensor("[2] 1 2");
+  return ScriptArchiveOf({{"__torch__.py", ScriptCodes()[0]}}, std::string(bytes),
+                         ScriptPickle::Whole(ScriptPickle::Tuple({ScriptPickle::Float(0.5)})),
+                         pickle.storages());
+}
+// relu of x, to which a loop of two rounds adds 1.
+std::string BytecodeSeed() {
+  using P = ScriptPickle;
+  const auto pair = [](std::string_view name, const std::string& value) {
+    return P::Tuple({P::Text(name), value});
+  };
+  const auto argument = [&](std::string_view name, std::string_view type) {
+    return P::Tuple({pair("name", P::Text(name)), pair("type", P::Text(type)),
+                     pair("default_value", P::None())});
+  };
+  std::vector<std::string> code, operators;
+  for (const auto& [op, x, n] :
+       std::initializer_list<std::tuple<const char*, int, int>>{{"STOREN", 1, 2},
+                                                                {"LOADC", 0, 0},
+                                                                {"LOADC", 1, 0},
+                                                                {"LOADC", 2, 0},
+                                                                {"MOVE", 2, 0},
+                                                                {"LOOP", 9, 3},
+                                                                {"STOREN", 3, 2},
+                                                                {"DROPR", 3, 0},
+                                                                {"LOADC", 2, 0},
+                                                                {"MOVE", 4, 0},
+                                                                {"LOADC", 3, 0},
+                                                                {"LOADC", 3, 0},
+                                                                {"OP", 0, 0},
+                                                                {"JMP", -8, 0},
+                                                                {"OP", 1, 0},
+                                                                {"DROPR", 1, 0},
+                                                                {"RET", 0, 0}}) {
+    code.push_back(P::Tuple({P::Text(op), P::Int(x), P::Int(n)}));
+  }
+  for (const auto& [name, overload, count] :
+       std::initializer_list<std::tuple<const char*, const char*, int>>{{"aten::add", "Scalar", 3},
+                                                                        {"aten::relu", "", 1}}) {
+    operators.push_back(P::Tuple({P::Text(name), P::Text(overload), P::Int(count)}));
+  }
+  const std::string function = P::Tuple(
+      {P::Text("__torch__.M.forward"),
+       P::Tuple({pair("instructions", P::Tuple(code)), pair("operators", P::Tuple(operators)),
+                 pair("constants", P::Tuple({P::Int(0), P::Int(2), P::Bool(true), P::Int(1)})),
+                 pair("types", P::Tuple({})), pair("register_size", P::Int(4))}),
+       P::Tuple(
+           {pair("arguments", P::Tuple({argument("self", "__torch__.M"), argument("x", "Tensor")})),
+            pair("returns", P::Tuple({argument("", "Tensor")}))})});
+  return P::Whole(P::Tuple({P::Int(8), function}));
+}
+std::string ScriptArchiveOfBytecode(std::string_view bytes) {
+  return LiteArchiveOf(
+      ScriptPickle::Whole(ScriptPickle::Object("M", {{"n", ScriptPickle::Int(2)}})),
+      std::string(bytes));
+}
+void ImportScriptBytes(const std::string& archive) {
+  const auto model = ImportScript(archive, TensorsOfText("[2,3] 1 2 3 4 5 6"));
+  if (!model.ok()) return;
+  if (const auto problems = model->graph->Validate(); !problems.empty()) {
+    FuzzFailure(StrCat("not valid: ", problems[0]));
+  }
 }
 
 std::string FrozenGraph() {
@@ -460,6 +604,21 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(TorchArchiveOf(bytes), {"m.pt2"}, "/m.pt2", "torch");
        }},
+      {"torchscript",
+       [] {
+         std::vector<std::string> archives = {ScriptArchiveOfBytecode(BytecodeSeed())};
+         for (const std::string& code : ScriptCodes()) {
+           archives.push_back(ScriptArchiveOfCode(code));
+         }
+         return archives;
+       },
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.pt"}, "/m.pt", "torchscript"); }},
+      {"torchscript_code", ScriptCodes,
+       [](std::string_view bytes) { ImportScriptBytes(ScriptArchiveOfCode(bytes)); }},
+      {"torchscript_pickle", [] { return std::vector{ScriptPickleSeed()}; },
+       [](std::string_view bytes) { ImportScriptBytes(ScriptArchiveOfPickle(bytes)); }},
+      {"torchscript_bytecode", [] { return std::vector{BytecodeSeed()}; },
+       [](std::string_view bytes) { ImportScriptBytes(ScriptArchiveOfBytecode(bytes)); }},
   };
 }
 

@@ -18,7 +18,8 @@ std::vector<TorchCase> TorchCasesUnder(const fs::path& root) {
   std::vector<TorchCase> cases;
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
-    if (entry.path().filename() != "model.pt2") continue;
+    const fs::path name = entry.path().filename();
+    if (name != "model.pt2" && name != "model.pt" && name != "model.ptl") continue;
     const fs::path folder = entry.path().parent_path();
     if (!fs::exists(folder / "io.safetensors")) continue;
     cases.push_back({folder.filename().string(), entry.path(), folder / "io.safetensors"});
@@ -40,6 +41,11 @@ std::vector<TorchCase> ArchivedTorchCases() {
 
 std::vector<TorchCase> ArchivedTorchPrograms() {
   const fs::path folder = Unpacked("torch-programs.tar.xz", "torch-programs");
+  return folder.empty() ? std::vector<TorchCase>() : TorchCasesUnder(folder);
+}
+
+std::vector<TorchCase> ArchivedTorchScripts() {
+  const fs::path folder = Unpacked("torchscript-cases.tar.xz", "torchscript-cases");
   return folder.empty() ? std::vector<TorchCase>() : TorchCasesUnder(folder);
 }
 

@@ -1,5 +1,6 @@
-// Programs of torch.export with what PyTorch made of their inputs: NAME/model.pt2 beside
-// NAME/io.safetensors, whose tensors are in_0, in_1, ... and out_0, ..., perhaps of several cases
+// Programs of torch.export, and TorchScript, with what PyTorch made of their inputs: NAME/model.pt2
+// (model.pt, model.ptl) beside NAME/io.safetensors, whose tensors are in_0, in_1, ... and out_0,
+// ..., perhaps of several cases
 // ("case0.in_0").
 #ifndef X2IR_TESTS_TORCH_TORCH_CASES_UTIL_H_
 #define X2IR_TESTS_TORCH_TORCH_CASES_UTIL_H_
@@ -24,6 +25,9 @@ std::vector<TorchCase> TorchCasesUnder(const std::filesystem::path& root);
 std::vector<TorchCase> ArchivedTorchCases();
 // Those of torch-programs.tar.xz, which tests/torch/programs.py makes.
 std::vector<TorchCase> ArchivedTorchPrograms();
+
+// Those of torchscript-cases.tar.xz; tests/torch/script_programs.py makes some of them.
+std::vector<TorchCase> ArchivedTorchScripts();
 
 // One set of inputs and outputs.
 struct TorchDataSet {
