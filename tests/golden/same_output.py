@@ -23,7 +23,7 @@ import tempfile
 ENDINGS = (
     ".onnx", ".onnxtxt", ".onnxjson", ".pt2", ".tflite", ".pb", ".pbtxt", ".caffemodel", ".keras",
     ".h5", ".hdf5", ".pdmodel", ".weights", ".param", ".params", ".mlmodel", ".mlir", ".job",
-    ".nnvm.json",
+    ".nnvm.json", ".pt", ".pth", ".ptl",
 )
 FOLDERS = (".mlpackage",)
 WHOLE_FOLDERS = ("saved_model.pb", "model.mlir", "model.ir.mlir")  # a folder with one is a model

@@ -14,6 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/torch/archive_internal.h"
+#include "x2ir/formats/torch/enums.h"
 #include "x2ir/formats/torch/pickle.h"
 #include "x2ir/formats/torch/torch.h"
 #include "x2ir/graph_wrapper/option_error.h"

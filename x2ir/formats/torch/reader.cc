@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "x2ir/formats/torch/archive_internal.h"
+#include "x2ir/formats/torch/enums.h"
 #include "x2ir/formats/torch/script.h"
 #include "x2ir/formats/torch/symbols.h"
 #include "x2ir/formats/torch/torch.h"
@@ -55,15 +56,6 @@ Attribute DTypeAttr(int64_t number) {
   if (dtype == DType::kUndefined) return OpaqueAttr(StrCat("dtype ", number));
   return Type::Tensor(dtype);
 }
-
-std::string NameOf(int64_t number, absl::Span<const std::string_view> names) {
-  const bool known = number >= 0 && number < static_cast<int64_t>(names.size());
-  return known ? std::string(names[static_cast<size_t>(number)]) : StrCat(number);
-}
-constexpr std::string_view kLayouts[] = {"unknown",    "sparse_coo", "sparse_csr", "sparse_csc",
-                                         "sparse_bsr", "sparse_bsc", "mkldnn",     "strided"};
-constexpr std::string_view kMemoryFormats[] = {"unknown", "contiguous_format", "channels_last",
-                                               "channels_last_3d", "preserve_format"};
 
 // "torch.ops.aten.add.Tensor" -> "aten::add.Tensor", "_operator.ge" -> "_operator::ge".
 std::string OpOf(std::string_view target) {
@@ -784,8 +776,8 @@ class Reader {
       return strings;
     }
     if (kind == "as_scalar_type") return DTypeAttr(json_.Int());
-    if (kind == "as_layout") return NameOf(json_.Int(), kLayouts);
-    if (kind == "as_memory_format") return NameOf(json_.Int(), kMemoryFormats);
+    if (kind == "as_layout") return NameInEnum(json_.Int(), ExportEnums().layouts);
+    if (kind == "as_memory_format") return NameInEnum(json_.Int(), ExportEnums().memory_formats);
     if (kind == "as_device") {
       Fields device(json_);
       return device.GoTo("type") ? json_.String() : std::string_view("cpu");

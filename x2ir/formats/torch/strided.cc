@@ -8,32 +8,6 @@
 
 namespace x2ir {
 
-DType TorchDType(int64_t number) {
-  switch (number) {
-    case 1: return DType::kUInt8;
-    case 2: return DType::kInt8;
-    case 3: return DType::kInt16;
-    case 4: return DType::kInt32;
-    case 5: return DType::kInt64;
-    case 6: return DType::kFloat16;
-    case 7: return DType::kFloat32;
-    case 8: return DType::kFloat64;
-    case 10: return DType::kComplex64;
-    case 11: return DType::kComplex128;
-    case 12: return DType::kBool;
-    case 13: return DType::kBFloat16;
-    case 28: return DType::kUInt16;
-    case 29: return DType::kFloat8E4M3FN;
-    case 30: return DType::kFloat8E5M2;
-    case 31: return DType::kFloat8E4M3FNUZ;
-    case 32: return DType::kFloat8E5M2FNUZ;
-    case 33: return DType::kFloat8E8M0;
-    case 34: return DType::kUInt32;
-    case 35: return DType::kUInt64;
-    default: return DType::kUndefined;
-  }
-}
-
 absl::StatusOr<TorchStorage> StorageOf(ZipArchive& zip, const ZipEntry& entry) {
   if (entry.stored()) return TorchStorage{zip.file(), entry.offset, entry.size, nullptr};
   X2IR_ASSIGN_OR_RETURN(ZipArchive::Bytes bytes, zip.Read(entry));

@@ -38,9 +38,6 @@ struct TorchTensor {
 // The bytes of a zip entry: in the file where stored.
 absl::StatusOr<TorchStorage> StorageOf(ZipArchive& zip, const ZipEntry& entry);
 
-// torch.export's numbers of element types (not those of c10); kUndefined: x2ir does not have it.
-DType TorchDType(int64_t number);
-
 }  // namespace x2ir
 
 #endif  // X2IR_FORMATS_TORCH_STRIDED_H_

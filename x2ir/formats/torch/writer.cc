@@ -7,37 +7,12 @@
 #include <utility>
 
 #include "x2ir/formats/json.h"
+#include "x2ir/formats/torch/enums.h"
 #include "x2ir/formats/torch/schemas.h"
 #include "x2ir/formats/torch/writer_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::torch_format {
-
-int64_t TorchNumberOf(DType dtype) {
-  switch (dtype) {
-    case DType::kUInt8: return 1;
-    case DType::kInt8: return 2;
-    case DType::kInt16: return 3;
-    case DType::kInt32: return 4;
-    case DType::kInt64: return 5;
-    case DType::kFloat16: return 6;
-    case DType::kFloat32: return 7;
-    case DType::kFloat64: return 8;
-    case DType::kComplex64: return 10;
-    case DType::kComplex128: return 11;
-    case DType::kBool: return 12;
-    case DType::kBFloat16: return 13;
-    case DType::kUInt16: return 28;
-    case DType::kFloat8E4M3FN: return 29;
-    case DType::kFloat8E5M2: return 30;
-    case DType::kFloat8E4M3FNUZ: return 31;
-    case DType::kFloat8E5M2FNUZ: return 32;
-    case DType::kFloat8E8M0: return 33;
-    case DType::kUInt32: return 34;
-    case DType::kUInt64: return 35;
-    default: return 0;
-  }
-}
 
 void AppendTensorMeta(std::string* json, DType dtype, bool requires_grad,
                       const std::function<void()>& sizes, const std::function<void()>& strides) {
@@ -696,22 +671,15 @@ class ProgramWriter {
 
   void AppendText(std::string_view element, const std::string& text) {
     std::string& json = program_.json;
-    static constexpr std::string_view kLayouts[] = {"unknown",    "sparse_coo", "sparse_csr",
-                                                    "sparse_csc", "sparse_bsr", "sparse_bsc",
-                                                    "mkldnn",     "strided"};
-    static constexpr std::string_view kFormats[] = {"unknown", "contiguous_format", "channels_last",
-                                                    "channels_last_3d", "preserve_format"};
-    const auto number_in = [&](const auto& names) {
-      return std::find(std::begin(names), std::end(names), text) - std::begin(names);
-    };
     if (element == "Device") {
       json += "{\"as_device\": {\"type\": ";
       AppendJsonString(&json, text);
       json += ", \"index\": null}}";
     } else if (element == "Layout") {
-      StrAppend(&json, "{\"as_layout\": ", number_in(kLayouts), "}");
+      StrAppend(&json, "{\"as_layout\": ", NumberInEnum(text, ExportEnums().layouts), "}");
     } else if (element == "MemoryFormat") {
-      StrAppend(&json, "{\"as_memory_format\": ", number_in(kFormats), "}");
+      StrAppend(&json, "{\"as_memory_format\": ", NumberInEnum(text, ExportEnums().memory_formats),
+                "}");
     } else {
       json += "{\"as_string\": ";
       AppendJsonString(&json, text);

@@ -105,8 +105,6 @@ absl::StatusOr<WrittenProgram> WriteProgram(const Model& model);
 // The members of a TensorMeta but for sizes, strides and the braces around: ', "dtype": 7, ...'.
 void AppendTensorMeta(std::string* json, DType dtype, bool requires_grad,
                       const std::function<void()>& sizes, const std::function<void()>& strides);
-// torch.export's number of an element type; 0: it has none.
-int64_t TorchNumberOf(DType dtype);
 
 // --- Pickles (sample_inputs.cc) -------------------------------------------------------------
 

@@ -90,6 +90,14 @@ std::vector<int64_t> ContiguousStrides(const std::vector<int64_t>& sizes) {
   return strides;
 }
 
+Shape ContiguousStrides(const Shape& sizes) {
+  std::vector<Dim> strides(static_cast<size_t>(sizes.rank()), Dim(1));
+  for (size_t i = strides.size(); i-- > 1;) {
+    strides[i - 1] = strides[i] * sizes[static_cast<int64_t>(i)];
+  }
+  return Shape(std::move(strides));
+}
+
 std::vector<int64_t> PlacesOf(TorchCall& c, const std::vector<int64_t>& sizes,
                               const std::vector<int64_t>& strides, int64_t offset) {
   int64_t count = 1, last = offset;

@@ -28,7 +28,9 @@ Proof IsContiguous(const Shape& sizes, const Shape& strides);
 // Whether a tensor can be seen under other sizes, of as many elements, without a copy.
 Proof CanBeViewed(const Shape& sizes, const Shape& strides, const Shape& as);
 
+// Of tensors whose elements are in memory in the order of the axes.
 std::vector<int64_t> ContiguousStrides(const std::vector<int64_t>& sizes);
+Shape ContiguousStrides(const Shape& sizes);
 // The places offset + sum(i * stride) of the elements of a tensor, in order. As many strides as
 // sizes.
 std::vector<int64_t> PlacesOf(TorchCall& c, const std::vector<int64_t>& sizes,

@@ -208,15 +208,11 @@ bool Machine::IsHeld(const Heap& heap) {
 // A value of a branch as one of the graph.
 Value* Machine::InGraph(Graph& graph, const Val& v, const Outcome* outcome) {
   if (v.kind == Val::kTensor) {
-    const TensorHeap& t = outcome ? outcome->ContentOf(v.tensor()) : v.tensor();
-    if (!outcome) return Read(v);
-    return t.value;
+    return outcome ? outcome->ContentOf(v.tensor()).value : Read(v);
   }
   if (v.value) return v.value;
-  Graph* outer = std::exchange(graph_, &graph);
-  Value* value = ValueOf(v);
-  graph_ = outer;
-  return value;
+  const GraphScope scope(*this, graph);
+  return ValueOf(v);
 }
 
 namespace {
@@ -234,15 +230,14 @@ Type CommonType(const Type& a, const Type& b) {
   return Type::Tensor(a.dtype(), Shape(std::move(dims)));
 }
 
-// A result of a nested graph is a value of its own.
-void AddOwnOutput(Graph& graph, Value* value) {
+}  // namespace
+
+void Machine::AddOwnOutput(Graph& graph, Value* value, std::string_view name) {
   Builder b(graph, nullptr);
   Value* own = b.Op("identity", {value});
-  for (Node* node : b.made()) graph.NameValues(node, "result");
+  for (Node* node : b.made()) graph.NameValues(node, name);
   graph.AddOutput(own);
 }
-
-}  // namespace
 
 // A value of the same type as another one, in a branch that does not have it.
 Val Machine::StandIn(const Val& like, const Outcome& outcome, Graph& graph) {
@@ -268,15 +263,12 @@ Val Machine::StandIn(const Val& like, const Outcome& outcome, Graph& graph) {
       if (!count || *count > kMaxElements || !t.lost.empty()) {
         return Val::Lost("one branch on data does not set it, and its size is not known");
       }
-      Graph* outer = std::exchange(graph_, &graph);
-      Value* zero =
-          graph.AddConstant(graph.UniqueName("zero"), Tensor::Zeros(t.value->dtype(), {}));
-      Value* dims =
-          graph.AddConstant(graph.UniqueName("sizes"),
-                            Tensor::Of<int64_t>({static_cast<int64_t>(sizes->size())}, *sizes));
+      const GraphScope scope(*this, graph);
+      Value* zero = Constant("zero", Tensor::Zeros(t.value->dtype(), {}));
+      const auto rank = static_cast<int64_t>(sizes->size());
+      Value* dims = Constant("sizes", Tensor::Of<int64_t>({rank}, *sizes));
       Val v = Fresh(Op("expand", {zero, dims}));
       v.tensor().quantized = t.quantized;
-      graph_ = outer;
       return v;
     }
     default: return Val::Lost(StrCat("one branch on data does not set it (", Describe(like), ")"));
@@ -286,14 +278,14 @@ Val Machine::StandIn(const Val& like, const Outcome& outcome, Graph& graph) {
 Val Machine::Merged(Merge& merge, const Val& a, const Val& b, int depth) {
   CountStep();
   if (depth > 16) return Val::Lost("it is nested too deep");
-  const bool things = a.heap && b.heap && a.kind == b.kind;
-  if (!things) return MergedNew(merge, a, b, depth);
-  // What is one thing in both branches is merged where it is.
+  const bool objects = a.heap && b.heap && a.kind == b.kind;
+  if (!objects) return MergedNew(merge, a, b, depth);
+  // An object that was there before the branches is merged in its place, by MergeHeaps.
   if (a.heap == b.heap && (a.heap->id < merge.begin || (!merge.a.heaps.contains(a.heap.get()) &&
                                                         !merge.b.heaps.contains(a.heap.get())))) {
     return a;
   }
-  // Two names of one thing in both branches stay that.
+  // Two names that both branches give to one object stay names of one object.
   const std::pair<const Heap*, const Heap*> key(a.heap.get(), b.heap.get());
   if (const auto it = merge.pairs.find(key); it != merge.pairs.end()) return it->second.merged;
   const Val merged = MergedNew(merge, a, b, depth);
@@ -312,7 +304,7 @@ Val Machine::MergedNew(Merge& merge, const Val& a, const Val& b, int depth) {
     if (b.kind == Val::kLost) return b;
     return Val::Lost(StrCat("data decides whether it is ", Describe(a), " or ", Describe(b)));
   };
-  // Of what the code does not read in one branch anything is right there.
+  // The code does not read what a branch leaves unset: there, any value is right.
   if (a.is_unset() && b.is_unset()) return a;
   if (a.is_unset() || b.is_unset()) {
     const bool first = a.is_unset();
@@ -340,8 +332,8 @@ Val Machine::MergedNew(Merge& merge, const Val& a, const Val& b, int depth) {
   const auto chosen = [&](Value* yes, Value* no) -> Value* {
     Value*& value = merge.made[{yes, no}];
     if (value) return value;
-    AddOwnOutput(*merge.a.graph, yes);
-    AddOwnOutput(*merge.b.graph, no);
+    AddOwnOutput(*merge.a.graph, yes, "result");
+    AddOwnOutput(*merge.b.graph, no, "result");
     value = graph_->AddNodeOutput(merge.node, graph_->UniqueName("chosen"),
                                   CommonType(yes->type(), no->type()));
     return value;
@@ -425,12 +417,7 @@ Val Machine::MergedNew(Merge& merge, const Val& a, const Val& b, int depth) {
 Value* Machine::Collected(Graph& graph, const ListHeap& list, Val::Kind element, DType dtype,
                           const Outcome* outcome) {
   if (list.computed) return list.computed;
-  Graph* outer = std::exchange(graph_, &graph);
-  struct Back {
-    Graph*& at;
-    Graph* outer;
-    ~Back() { at = outer; }
-  } back{graph_, outer};
+  const GraphScope scope(*this, graph);
   std::vector<Value*> values;
   for (const Val& item : list.items) values.push_back(InGraph(graph, item, outcome));
   if (element == Val::kTensor) {
@@ -447,13 +434,9 @@ Value* Machine::Collected(Graph& graph, const ListHeap& list, Val::Kind element,
     }
     return Op("sequence_construct", values);
   }
-  Builder b(graph, nullptr);
-  if (values.empty()) {
-    return graph.AddConstant(graph.UniqueName("empty"), Tensor::Zeros(dtype, {0}));
-  }
+  if (values.empty()) return Constant("empty", Tensor::Zeros(dtype, {0}));
   for (Value*& value : values) {
-    value = Op("reshape",
-               {value, graph.AddConstant(graph.UniqueName("one"), Tensor::Of<int64_t>({1}, {1}))});
+    value = Op("reshape", {value, Constant("one", Tensor::Of<int64_t>({1}, {1}))});
   }
   return values.size() == 1 ? values[0] : Op("concat", values, {{"axis", 0}});
 }
@@ -473,11 +456,8 @@ Val::Kind ElementOf(const ListHeap& list) {
 }
 
 DType TypeOfElements(const ListHeap& list, Val::Kind element) {
-  switch (element) {
-    case Val::kInt: return DType::kInt64;
-    case Val::kFloat: return DType::kFloat64;
-    case Val::kBool: return DType::kBool;
-    default: break;
+  if (element == Val::kInt || element == Val::kFloat || element == Val::kBool) {
+    return DTypeOfKind(element);
   }
   if (list.computed && list.computed->type().kind() == Type::kSequence) {
     return list.computed->type().element().dtype();
@@ -510,8 +490,8 @@ Val Machine::MergedLists(Merge& merge, const Val& a, const Val& b, int depth) {
   if (dtype == DType::kUndefined) dtype = TypeOfElements(y, of_y);
   Value* yes = Collected(*merge.a.graph, x, of_x, dtype, &merge.a);
   Value* no = Collected(*merge.b.graph, y, of_y, dtype, &merge.b);
-  AddOwnOutput(*merge.a.graph, yes);
-  AddOwnOutput(*merge.b.graph, no);
+  AddOwnOutput(*merge.a.graph, yes, "result");
+  AddOwnOutput(*merge.b.graph, no, "result");
   const Type type = of_x == Val::kTensor ? Type::Sequence(Type::Tensor(dtype))
                                          : Type::Tensor(dtype, Shape({Dim()}));
   list->computed = graph_->AddNodeOutput(merge.node, graph_->UniqueName("chosen"), type);
@@ -565,48 +545,34 @@ void Machine::MergeHeaps(Merge& merge) {
     } else if (auto* dict = dynamic_cast<DictHeap*>(heap.get())) {
       const DictHeap &x = merge.a.ContentOf(*dict), &y = merge.b.ContentOf(*dict);
       std::vector<std::pair<Val, Val>> items;
-      const auto find = [](const DictHeap& in, const Val& key) -> const Val* {
-        for (const auto& [k, v] : in.items) {
-          if (SameVal(k, key)) return &v;
-        }
-        return nullptr;
-      };
       for (const auto& [key, v] : x.items) {
-        const Val* other = find(y, key);
+        const Val* other = y.Find(key);
         items.emplace_back(key, other ? Merged(merge, v, *other)
                                       : Val::Lost("data decides whether the dict has it"));
       }
       for (const auto& [key, v] : y.items) {
-        if (!find(x, key))
+        if (!x.Find(key)) {
           items.emplace_back(key, Val::Lost("data decides whether the dict has it"));
+        }
       }
       Change(*dict);
       dict->items = std::move(items);
     } else if (auto* object = dynamic_cast<ObjectHeap*>(heap.get())) {
       const ObjectHeap &x = merge.a.ContentOf(*object), &y = merge.b.ContentOf(*object);
       std::vector<std::pair<std::string, Val>> attributes;
-      const auto find = [](const ObjectHeap& in, const std::string& name) -> const Val* {
-        for (const auto& [k, v] : in.attributes) {
-          if (k == name) return &v;
-        }
-        return nullptr;
-      };
       // One that only one branch has loaded is the saved one.
+      const auto of_one = [&](const std::string& name, const Val& v) {
+        const bool loaded = object->saved && object->saved->Find(name);
+        return loaded ? v : Val::Lost("only one branch sets it");
+      };
       for (const auto& [name, v] : x.attributes) {
-        const Val* other = find(y, name);
-        if (!other && !find(*object, name)) {
-          attributes.emplace_back(name, object->saved && object->saved->Find(name)
-                                            ? v
-                                            : Val::Lost("only one branch sets it"));
-        } else {
-          attributes.emplace_back(name, other ? Merged(merge, v, *other) : v);
-        }
+        const Val* other = y.Find(name);
+        attributes.emplace_back(name, other                ? Merged(merge, v, *other)
+                                      : object->Find(name) ? v
+                                                           : of_one(name, v));
       }
       for (const auto& [name, v] : y.attributes) {
-        if (find(x, name)) continue;
-        attributes.emplace_back(name, object->saved && object->saved->Find(name)
-                                          ? v
-                                          : Val::Lost("only one branch sets it"));
+        if (!x.Find(name)) attributes.emplace_back(name, of_one(name, v));
       }
       Change(*object);
       object->attributes = std::move(attributes);
@@ -675,7 +641,7 @@ Val Machine::Where(const Val& v, const Val& condition, bool holds) {
 }
 
 Machine::Flow Machine::Branch(const Val& condition, const std::function<Flow()>& yes,
-                              const std::function<Flow()>& no, Val* result) {
+                              const std::function<Flow()>& no) {
   if (!condition.value) return condition.i ? yes() : no();
   const uint64_t begin = Heap::NextId();
   const size_t failures = failures_.size();
@@ -690,7 +656,7 @@ Machine::Flow Machine::Branch(const Val& condition, const std::function<Flow()>&
     };
   };
   Outcome a = Try(std::make_shared<Graph>("then_branch"), where(true, yes));
-  // What must not be is the caller's promise: the other branch is the program.
+  // One branch raises an exception: callers promise inputs for which it is not taken.
   if (a.raised) {
     failures_.resize(failures);
     return no();
@@ -734,7 +700,6 @@ Machine::Flow Machine::Branch(const Val& condition, const std::function<Flow()>&
     frames_.back().vars[name] = Merged(merge, x, y);
   }
   if (a.flow == Flow::kReturn) frames_.back().result = Merged(merge, a.result, b.result);
-  if (result) *result = frames_.back().vars["<chosen>"];
   MergeHeaps(merge);
   for (const auto& [old, merged] : merge.old_containers) {
     if (merged->frozen.empty() && IsHeld(*old)) {
@@ -778,22 +743,21 @@ bool AlwaysRaises(const std::vector<const Statement*>& block) {
 
 Machine::Flow Machine::If(const Statement& s) {
   const Val condition = Convert(Evaluate(*s.value), "bool");
-  // What must not be is not tried, which in many branches would double the work as often.
+  // A branch that always raises is not run: each one inside of another would double the work.
   if (condition.value && AlwaysRaises(s.otherwise)) return Execute(s.body);
   if (condition.value && AlwaysRaises(s.body)) return Execute(s.otherwise);
   return Branch(
-      condition, [&] { return Execute(s.body); }, [&] { return Execute(s.otherwise); }, nullptr);
+      condition, [&] { return Execute(s.body); }, [&] { return Execute(s.otherwise); });
 }
 
 Val Machine::ChooseOf(const Val& condition, const std::function<Val(bool)>& run) {
-  Val result;
   const auto set = [&](bool holds) {
     const Val v = run(holds);
     frames_.back().vars["<chosen>"] = v;
     return Flow::kNext;
   };
   Branch(
-      condition, [&] { return set(true); }, [&] { return set(false); }, &result);
+      condition, [&] { return set(true); }, [&] { return set(false); });
   return frames_.back().vars["<chosen>"];
 }
 

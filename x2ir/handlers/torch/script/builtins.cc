@@ -23,7 +23,7 @@ bool Is(const Args& args, size_t i, Val::Kind kind) {
   return i < args.positional.size() && args.positional[i].kind == kind;
 }
 
-// Of so many items, or of a text of as many characters, something is made.
+// Counts the work of making a list of n items, or a text of n characters.
 void CountItems(Machine& m, size_t n) { m.CountSteps(static_cast<int64_t>(n / 2)); }
 void CountText(Machine& m, size_t n) { m.CountSteps(static_cast<int64_t>(n / 64)); }
 
@@ -155,17 +155,11 @@ Val NumberIn(Machine& m, const Val& tensor, Val::Kind kind) {
     return m.NumberOf(kind, x);
   }
   if (!x->shape() || x->shape()->rank() != 0) {
-    x = m.Op("reshape", {x, m.graph().AddConstant(m.graph().UniqueName("none"),
-                                                  Tensor::Zeros(DType::kInt64, {0}))});
+    x = m.Op("reshape", {x, m.Constant("none", Tensor::Zeros(DType::kInt64, {0}))});
   }
-  const DType to = kind == Val::kInt     ? DType::kInt64
-                   : kind == Val::kFloat ? DType::kFloat64
-                                         : DType::kBool;
+  const DType to = DTypeOfKind(kind);
   if (x->dtype() != to) x = m.Op("cast", {x}, {{"to", std::string(Name(to))}});
   return m.NumberOf(kind, x);
-}
-Val::Kind KindOfElements(DType t) {
-  return t == DType::kBool ? Val::kBool : IsInteger(t) ? Val::kInt : Val::kFloat;
 }
 
 template <Val::Kind kind>
@@ -195,8 +189,7 @@ void Gather(Machine& m, const Val& v, size_t depth, Gathered& g) {
     return;
   }
   CheckLength(m, g.numbers.size());
-  g.numbers.push_back(v.kind == Val::kTensor ? NumberIn(m, v, KindOfElements(m.Read(v)->dtype()))
-                                             : v);
+  g.numbers.push_back(v.kind == Val::kTensor ? NumberIn(m, v, KindOfDType(m.Read(v)->dtype())) : v);
 }
 
 Val TensorOf(Machine& m, const Val& data, const Val* dtype) {
@@ -222,10 +215,7 @@ Val TensorOf(Machine& m, const Val& data, const Val* dtype) {
     known = known && !v.value;
   }
   if (g.numbers.empty()) kind = Val::kFloat;
-  const DType own = kind == Val::kBool    ? DType::kBool
-                    : kind == Val::kInt   ? DType::kInt64
-                    : kind == Val::kFloat ? DType::kFloat64
-                                          : DType::kComplex128;
+  const DType own = kind == Val::kComplex ? DType::kComplex128 : DTypeOfKind(kind);
   if (!to && kind == Val::kFloat) to = DType::kFloat32;
   if (!to && kind == Val::kComplex) to = DType::kComplex64;
   if (known) {
@@ -250,11 +240,10 @@ Val TensorOf(Machine& m, const Val& data, const Val* dtype) {
     } else {
       tensor = Tensor::Of<std::complex<double>>(g.sizes, complex);
     }
-    Value* x = m.graph().AddConstant(m.graph().UniqueName("tensor"), std::move(tensor));
-    return m.Fresh(cast(x));
+    return m.Fresh(cast(m.Constant("tensor", std::move(tensor))));
   }
   std::vector<Value*> parts;
-  Value* one = m.graph().AddConstant(m.graph().UniqueName("one"), Tensor::Of<int64_t>({1}, {1}));
+  Value* one = m.Constant("one", Tensor::Of<int64_t>({1}, {1}));
   for (const Val& v : g.numbers) {
     Value* x = m.ValueOf(v);
     if (x->dtype() != own) x = m.Op("cast", {x}, {{"to", std::string(Name(own))}});
@@ -262,10 +251,8 @@ Val TensorOf(Machine& m, const Val& data, const Val* dtype) {
   }
   Value* x = parts.size() == 1 ? parts[0] : m.Op("concat", parts, {{"axis", 0}});
   if (g.sizes.size() > 1) {
-    x = m.Op("reshape",
-             {x, m.graph().AddConstant(
-                     m.graph().UniqueName("sizes"),
-                     Tensor::Of<int64_t>({static_cast<int64_t>(g.sizes.size())}, g.sizes))});
+    const auto rank = static_cast<int64_t>(g.sizes.size());
+    x = m.Op("reshape", {x, m.Constant("sizes", Tensor::Of<int64_t>({rank}, g.sizes))});
   }
   return m.Fresh(cast(x));
 }
@@ -293,7 +280,7 @@ void AppendTo(Machine& m, ListHeap& list, const Val& v) {
     m.Freeze(v.tensor().root(), kInList);
     return;
   }
-  Value* one = m.graph().AddConstant(m.graph().UniqueName("one"), Tensor::Of<int64_t>({1}, {1}));
+  Value* one = m.Constant("one", Tensor::Of<int64_t>({1}, {1}));
   const Val number =
       list.element == Val::kFloat && v.kind == Val::kInt && !v.value ? Val::Float(v.d) : v;
   list.computed =
@@ -342,7 +329,7 @@ std::optional<Val> GetItem(Machine& m, const Args& args, int64_t) {
   if (!list.items.empty() && list.items[0].kind == Val::kFloat) {
     x = m.Op("cast", {x}, {{"to", std::string("float64")}});
   }
-  return m.NumberOf(KindOfElements(x->dtype()), m.Op("gather", {x, index.value}, {{"axis", 0}}));
+  return m.NumberOf(KindOfDType(x->dtype()), m.Op("gather", {x, index.value}, {{"axis", 0}}));
 }
 
 std::optional<Val> Length(Machine& m, const Args& args, int64_t) {
@@ -927,22 +914,19 @@ std::optional<Val> NumElements(Machine& m, const Args& args, int64_t) {
   }
   return product;
 }
-int64_t ScalarTypeNumber(DType t) {
-  for (int64_t i = 0; i < 30; ++i) {
-    if (i != 12 && i != 13 && i != 14 && ScalarTypeOf(i) == t) return i;
-  }
-  return -1;
-}
-std::optional<Val> ElementType(Machine& m, const Args& args, int64_t) {
-  if (!Is(args, 0, Val::kTensor)) return std::nullopt;
-  Value* x = m.Read(args.positional[0]);
+DType KnownType(Machine& m, const Value* x) {
   if (x->dtype() == DType::kUndefined) {
     m.Refuse("the element type of '", x->name(), "' is not known, and the code asks for it");
   }
+  return x->dtype();
+}
+std::optional<Val> ElementType(Machine& m, const Args& args, int64_t) {
+  if (!Is(args, 0, Val::kTensor)) return std::nullopt;
+  const DType dtype = KnownType(m, m.Read(args.positional[0]));
   if (const auto& q = args.positional[0].tensor().quantized) {
-    return Val::Int(q->dtype == DType::kInt8 ? 12 : q->dtype == DType::kUInt8 ? 13 : 14);
+    return Val::Int(QuantizedScalarTypeNumber(q->dtype));
   }
-  return Val::Int(ScalarTypeNumber(x->dtype()));
+  return Val::Int(ScalarTypeNumber(dtype));
 }
 std::optional<Val> DeviceOf(Machine&, const Args&, int64_t) {
   return Val::Text(Val::kDevice, "cpu");
@@ -950,11 +934,7 @@ std::optional<Val> DeviceOf(Machine&, const Args&, int64_t) {
 template <bool (*f)(DType)>
 std::optional<Val> TypeIs(Machine& m, const Args& args, int64_t) {
   if (!Is(args, 0, Val::kTensor)) return std::nullopt;
-  Value* x = m.Read(args.positional[0]);
-  if (x->dtype() == DType::kUndefined) {
-    m.Refuse("the element type of '", x->name(), "' is not known, and the code asks for it");
-  }
-  return Val::Bool(f(x->dtype()));
+  return Val::Bool(f(KnownType(m, m.Read(args.positional[0]))));
 }
 bool IsOfFloats(DType t) { return IsFloating(t) && !IsComplex(t); }
 bool IsOfComplexNumbers(DType t) { return IsComplex(t); }
@@ -973,7 +953,7 @@ std::optional<Val> Unwrap(Machine& m, const Args& args, int64_t) {
 }
 std::optional<Val> Same(Machine& m, const Args& args, int64_t) { return At(m, args, 0); }
 
-// As it is where nobody says otherwise: for parameters. Code asks to choose a faster way.
+// As PyTorch has it by default: true for parameters. Code asks this to choose a faster path.
 std::optional<Val> RequiresGrad(Machine& m, const Args& args, int64_t) {
   if (!Is(args, 0, Val::kTensor)) return std::nullopt;
   const TensorHeap& t = args.positional[0].tensor();
@@ -985,7 +965,7 @@ std::optional<Val> Item(Machine& m, const Args& args, int64_t) {
   if (v.kind != Val::kTensor) return v.is_number() ? std::optional(v) : std::nullopt;
   const DType t = m.Read(v)->dtype();
   if (IsComplex(t)) m.Refuse("a complex number that is computed");
-  return NumberIn(m, v, KindOfElements(t));
+  return NumberIn(m, v, KindOfDType(t));
 }
 std::optional<Val> NumToTensor(Machine& m, const Args& args, int64_t) {
   const Val& v = At(m, args, 0);
@@ -1013,23 +993,20 @@ std::optional<Val> ShapeAsTensor(Machine& m, const Args& args, int64_t) {
   if (!Is(args, 0, Val::kTensor)) return std::nullopt;
   const Val sizes = *Size(m, {{args.positional[0]}, {}}, -1);
   if (sizes.list().items.empty()) {
-    return m.Fresh(
-        m.graph().AddConstant(m.graph().UniqueName("sizes"), Tensor::Zeros(DType::kInt64, {0})));
+    return m.Fresh(m.Constant("sizes", Tensor::Zeros(DType::kInt64, {0})));
   }
   return TensorOf(m, sizes, nullptr);
 }
 // The elements of a tensor as lists of numbers.
 Val ListOf(Machine& m, const Val& tensor, Value* x, int depth) {
   const int64_t rank = RankOf(m, x);
-  if (rank == 0) return NumberIn(m, tensor, KindOfElements(x->dtype()));
+  if (rank == 0) return NumberIn(m, tensor, KindOfDType(x->dtype()));
   const Dim& dim = (*x->shape())[0];
   if (!dim.is_static()) {
     if (rank > 1) m.Refuse("the elements of a tensor of unknown size as lists");
     auto list = std::make_shared<ListHeap>();
-    list->element = KindOfElements(x->dtype());
-    const DType to = list->element == Val::kInt     ? DType::kInt64
-                     : list->element == Val::kFloat ? DType::kFloat64
-                                                    : DType::kBool;
+    list->element = KindOfDType(x->dtype());
+    const DType to = DTypeOfKind(list->element);
     list->computed = x->dtype() == to ? x : m.Op("cast", {x}, {{"to", std::string(Name(to))}});
     return Val::Of(Val::kList, std::move(list));
   }
@@ -1078,16 +1055,13 @@ std::optional<Val> DeriveIndex(Machine& m, const Args& args, int64_t) {
 }
 std::optional<Val> RangeLength(Machine& m, const Args& args, int64_t) {
   const Val way = Arithmetic(m, "sub", At(m, args, 1), At(m, args, 0));
-  const Val n = Arithmetic(
-      m, "neg", Arithmetic(m, "floordiv", Arithmetic(m, "neg", way, {}), At(m, args, 2)), {});
-  return Arithmetic(m, "max", n, Val::Int(0));
+  return Arithmetic(m, "max", CeilDivide(m, way, At(m, args, 2)), Val::Int(0));
 }
 std::optional<Val> MakeDevice(Machine& m, const Args& args, int64_t) {
   const Val& v = At(m, args, 0);
   if (v.kind == Val::kDevice) return v;
   return Val::Text(Val::kDevice, v.kind == Val::kString ? std::string(v.str()) : "cpu");
 }
-// A gradient is not computed; what looks at memory alone changes nothing.
 std::optional<Val> Contiguous(Machine& m, const Args& args, int64_t) {
   if (!Is(args, 0, Val::kTensor)) return std::nullopt;
   return m.IsInOrder(args.positional[0]);

@@ -11,16 +11,6 @@
 namespace x2ir::torch_script {
 namespace {
 
-constexpr std::string_view kLayoutNames[] = {"strided",    "sparse_coo", "sparse_csr", "mkldnn",
-                                             "sparse_csc", "sparse_bsr", "sparse_bsc"};
-constexpr std::string_view kMemoryFormatNames[] = {"contiguous_format", "preserve_format",
-                                                   "channels_last", "channels_last_3d"};
-
-std::string NameOrNumber(int64_t number, absl::Span<const std::string_view> names) {
-  const bool known = number >= 0 && number < static_cast<int64_t>(names.size());
-  return known ? std::string(names[static_cast<size_t>(number)]) : StrCat(number);
-}
-
 // Operators that facts/torch-ops.json leaves out: those of torchvision, those of older versions,
 // and those that update statistics, which is no part of a model.
 constexpr std::string_view kMoreSchemas[] = {
@@ -90,26 +80,6 @@ bool IsPredicate(std::string_view name) {
 }
 
 }  // namespace
-
-DType ScalarTypeOf(int64_t number) {
-  constexpr DType kTypes[] = {DType::kUInt8, DType::kInt8, DType::kInt16, DType::kInt32,
-                              DType::kInt64, DType::kFloat16, DType::kFloat32, DType::kFloat64,
-                              DType::kUndefined, DType::kComplex64, DType::kComplex128,
-                              DType::kBool,
-                              // qint8, quint8, qint32
-                              DType::kInt8, DType::kUInt8, DType::kInt32, DType::kBFloat16};
-  if (number >= 0 && number < static_cast<int64_t>(std::size(kTypes))) return kTypes[number];
-  switch (number) {
-    case 23: return DType::kFloat8E5M2;
-    case 24: return DType::kFloat8E4M3FN;
-    case 25: return DType::kFloat8E5M2FNUZ;
-    case 26: return DType::kFloat8E4M3FNUZ;
-    case 27: return DType::kUInt16;
-    case 28: return DType::kUInt32;
-    case 29: return DType::kUInt64;
-    default: return DType::kUndefined;
-  }
-}
 
 const Val* Args::Named(std::string_view name) const {
   for (const auto& [key, v] : named) {
@@ -270,9 +240,9 @@ void Machine::AddArgument(const TorchParameter& p, const Val& v, TorchCallRecord
     call.attrs.Set(name, type == DType::kUndefined ? Type::Opaque("torch", StrCat("dtype ", v.i))
                                                    : Type::Tensor(type));
   } else if (element == "Layout") {
-    call.attrs.Set(name, NameOrNumber(v.i, kLayoutNames));
+    call.attrs.Set(name, NameInEnum(v.i, C10Enums().layouts));
   } else if (element == "MemoryFormat") {
-    call.attrs.Set(name, NameOrNumber(v.i, kMemoryFormatNames));
+    call.attrs.Set(name, NameInEnum(v.i, C10Enums().memory_formats));
   } else {
     const Val n = number(v);
     if (n.value) {
@@ -680,11 +650,7 @@ Val Machine::CallSchema(std::string_view op, const Args& given, int64_t wanted) 
     } else if (type == "bool") {
       results.push_back(NumberOf(Val::kBool, values[i]));
     } else if (type == "Scalar") {
-      const DType t = values[i]->dtype();
-      results.push_back(NumberOf(t == DType::kBool ? Val::kBool
-                                 : IsInteger(t)    ? Val::kInt
-                                                   : Val::kFloat,
-                                 values[i]));
+      results.push_back(NumberOf(KindOfDType(values[i]->dtype()), values[i]));
     } else {
       Val result = Fresh(values[i]);
       // Of one tensor einsum may be a view, of more it is none.
@@ -754,13 +720,6 @@ void Machine::NoteStrides(const TorchCallRecord& call, std::string_view stem, Va
     const auto it = strides_.find(v);
     return it == strides_.end() ? nullptr : &it->second;
   };
-  const auto contiguous = [](const Shape& sizes) {
-    std::vector<Dim> strides(static_cast<size_t>(sizes.rank()), Dim(1));
-    for (int64_t i = sizes.rank() - 1; i > 0; --i) {
-      strides[static_cast<size_t>(i - 1)] = strides[static_cast<size_t>(i)] * sizes[i];
-    }
-    return Shape(std::move(strides));
-  };
   const ViewKind kind = ViewKindOf(stem);
   if (kind == ViewKind::kNone) {
     // Where no operand is in another order, no result is.
@@ -769,7 +728,7 @@ void Machine::NoteStrides(const TorchCallRecord& call, std::string_view stem, Va
       const Shape* strides = strides_of(operand);
       if (!strides || IsContiguous(*operand->shape(), *strides) != std::optional(true)) return;
     }
-    SetStrides(result, contiguous(*shape));
+    SetStrides(result, ContiguousStrides(*shape));
     return;
   }
   Value* self = call.operands.empty() ? nullptr : call.operands[0];
@@ -779,7 +738,7 @@ void Machine::NoteStrides(const TorchCallRecord& call, std::string_view stem, Va
   if ((stem == "view" || stem == "reshape" || stem == "flatten" || stem == "unflatten" ||
        stem == "contiguous" || stem == "unsqueeze" || stem == "squeeze") &&
       in_order) {
-    SetStrides(result, contiguous(*shape));
+    SetStrides(result, ContiguousStrides(*shape));
     return;
   }
   std::vector<Dim> dims = of_self->dims();

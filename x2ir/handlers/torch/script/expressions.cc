@@ -553,7 +553,7 @@ std::vector<Val> Machine::Iterate(const Val& v) {
         }
         return items;
       }
-      Refuse("a list of an unknown number of items is gone through");
+      Refuse("the code iterates over a list whose length is not known");
     }
     case Val::kDict: {
       std::vector<Val> keys;

@@ -47,10 +47,6 @@ namespace {
 
 constexpr Type::Kind kSequenceKind = Type::kSequence;
 
-DType DTypeOfNumber(Val::Kind kind) {
-  return kind == Val::kInt ? DType::kInt64 : kind == Val::kFloat ? DType::kFloat64 : DType::kBool;
-}
-
 // Whether sizes agree; where they do not they become unknown.
 bool WidenType(Type& type, const Type& with) {
   if (!type.is_tensor() || !with.is_tensor()) return false;
@@ -109,7 +105,7 @@ Machine::Layout Machine::LayoutOf(const Val& before, const Val& after, const Out
     case Val::kFloat:
       layout.kind = Layout::kNumber;
       layout.number = before.kind;
-      layout.type = Type::Tensor(DTypeOfNumber(before.kind), Shape());
+      layout.type = Type::Tensor(DTypeOfKind(before.kind), Shape());
       return layout;
     case Val::kTensor: {
       const TensorHeap& t = outcome.ContentOf(after.tensor());
@@ -174,7 +170,7 @@ Machine::Layout Machine::LayoutOf(const Val& before, const Val& after, const Out
       } else if (element == Val::kInt || element == Val::kFloat || element == Val::kBool) {
         layout.kind = Layout::kVector;
         layout.number = element;
-        layout.type = Type::Tensor(DTypeOfNumber(element), Shape({Dim()}));
+        layout.type = Type::Tensor(DTypeOfKind(element), Shape({Dim()}));
       } else {
         return dropped("rounds of a loop change how long it is");
       }
@@ -444,9 +440,7 @@ void Machine::Bind(Slot& slot, const std::vector<Value*>& values, size_t& next) 
   } else if (auto* dict = dynamic_cast<DictHeap*>(slot.heap.get())) {
     if (slot.item < dict->items.size()) dict->items[slot.item].second = v;
   } else if (auto* object = dynamic_cast<ObjectHeap*>(slot.heap.get())) {
-    for (auto& [name, attribute] : object->attributes) {
-      if (name == slot.attribute) attribute = v;
-    }
+    if (Val* attribute = object->Find(slot.attribute)) *attribute = v;
   }
 }
 
@@ -464,11 +458,8 @@ void Machine::Loop(const Rounds& rounds) {
     if (dynamic_cast<TensorHeap*>(slot.heap.get())) return Val::Of(Val::kTensor, slot.heap);
     if (dynamic_cast<ListHeap*>(slot.heap.get())) return Val::Of(Val::kList, slot.heap);
     if (auto* dict = dynamic_cast<DictHeap*>(slot.heap.get())) return dict->items[slot.item].second;
-    auto& object = static_cast<ObjectHeap&>(*slot.heap);
-    for (const auto& [name, v] : object.attributes) {
-      if (name == slot.attribute) return v;
-    }
-    return Val::Lost("only rounds of a loop set it");
+    const Val* v = static_cast<ObjectHeap&>(*slot.heap).Find(slot.attribute);
+    return v ? *v : Val::Lost("only rounds of a loop set it");
   };
   const auto after_of = [&](const Slot& slot, const Outcome& outcome) -> Val {
     if (!slot.heap) {
@@ -482,11 +473,8 @@ void Machine::Loop(const Rounds& rounds) {
       return slot.item < now.items.size() ? now.items[slot.item].second
                                           : Val::Lost("a round of a loop deletes it");
     }
-    const ObjectHeap& object = outcome.ContentOf(static_cast<ObjectHeap&>(*slot.heap));
-    for (const auto& [name, v] : object.attributes) {
-      if (name == slot.attribute) return v;
-    }
-    return Val::Lost("a round of a loop deletes it");
+    const Val* v = outcome.ContentOf(static_cast<ObjectHeap&>(*slot.heap)).Find(slot.attribute);
+    return v ? *v : Val::Lost("a round of a loop deletes it");
   };
 
   const auto now_of = [&](const Slot& slot) -> Val {
@@ -609,10 +597,7 @@ void Machine::Loop(const Rounds& rounds) {
       } else if (auto* object = dynamic_cast<ObjectHeap*>(heap.get())) {
         const ObjectHeap& now = outcome.ContentOf(*object);
         for (const auto& [name, v] : now.attributes) {
-          const Val* old = nullptr;
-          for (const auto& [key, o] : object->attributes) {
-            if (key == name) old = &o;
-          }
+          const Val* old = object->Find(name);
           // One that is read there first is loaded.
           if (!old && object->saved && object->saved->Find(name)) {
             GetAttribute(Val::Of(Val::kObject, heap), name);
@@ -677,24 +662,15 @@ void Machine::Loop(const Rounds& rounds) {
                        : graph->AddConstant(graph->UniqueName("again"), Tensor::Scalar<bool>(true));
     next.insert(next.begin(), again);
     next.insert(next.end(), each_round.begin(), each_round.end());
-    for (Value* value : next) {
-      Builder b(*graph, nullptr);
-      Value* own = b.Op("identity", {value});
-      for (Node* node : b.made()) graph->NameValues(node, "next");
-      graph->AddOutput(own);
-    }
+    for (Value* value : next) AddOwnOutput(*graph, value, "next");
     std::vector<Value*> operands = {rounds.count ? ValueOf(*rounds.count) : nullptr,
                                     rounds.first ? ValueOf(*rounds.first) : nullptr};
     operands.insert(operands.end(), first.begin(), first.end());
     std::vector<Value*> results;
     if (!first.empty() || !each_round.empty()) {
-      Builder b(*graph_, nullptr);
-      results = b.Ops("loop", operands, {{"body", graph}}, first.size() + each_round.size());
-      if (!b.status().ok()) Stop(b.status());
-      for (Node* node : b.made()) {
-        graph_->NameValues(node, "loop");
-        if (!path().empty()) node->set_name(node_names_.Unique(path()));
-      }
+      Build("loop", [&](Builder& b) {
+        results = b.Ops("loop", operands, {{"body", graph}}, first.size() + each_round.size());
+      });
     }
     size_t at = 0, stacked = first.size();
     for (size_t i = 0; i < slots.size(); ++i) {
@@ -741,13 +717,8 @@ Machine::Flow Machine::For(const Statement& s) {
     const bool known =
         r[0].is_known(Val::kInt) && r[1].is_known(Val::kInt) && r[2].is_known(Val::kInt);
     if (!known) {
-      // ceil((end - start) / step) rounds, none where that is negative.
-      Val count = Arithmetic(*this, "sub", r[1], r[0]);
-      if (!r[2].is_known(Val::kInt) || r[2].i != 1) {
-        count = Arithmetic(*this, "neg",
-                           Arithmetic(*this, "floordiv", Arithmetic(*this, "neg", count, {}), r[2]),
-                           {});
-      }
+      // No rounds where that is negative.
+      const Val count = CeilDivide(*this, Arithmetic(*this, "sub", r[1], r[0]), r[2]);
       Loop({.count = count, .target = s.targets[0], .start = r[0], .step = r[2], .body = &s.body});
       return Flow::kNext;
     }

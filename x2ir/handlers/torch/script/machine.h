@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/core/import_step.h"
+#include "x2ir/formats/torch/enums.h"
 #include "x2ir/formats/torch/schemas.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/handlers/torch/script/value.h"
@@ -28,17 +29,17 @@ namespace torch_script {
 
 inline constexpr size_t kMaxItems = 1'000'000;  // of a list, or characters of a text
 
-// Ends everything: what cannot be converted, or makes no sense.
+// Thrown to end the run: the status says what cannot be converted, or is malformed.
 struct Stopped {
   absl::Status status;
 };
-// An input is taken for one of this type.
+// Thrown to run again, with an input of this type.
 struct Guess {
   std::string input;
   Type type;
   std::string why;
 };
-// The code raises an exception of its own.
+// Thrown where the code raises an exception of its own.
 struct Raised {
   std::string message;
 };
@@ -97,8 +98,8 @@ class Machine {
   void Change(Heap& heap);
   // From now on it must not be changed.
   void Freeze(Heap& heap, std::string_view why);
-  // A call of a schema's operator into the graph. `types`: of the results where it is not what
-  // PyTorch's rule says; undefined: the rule's.
+  // A call of a schema's operator into the graph. `declared`: the element type of the results,
+  // where it is not what PyTorch's rule says; undefined: the rule's.
   std::vector<Value*> Emit(const TorchCallRecord& call, size_t outputs,
                            DType declared = DType::kUndefined);
   // A call with arguments that are known to suit: {"self", x}, {"dim", 1}.
@@ -106,6 +107,8 @@ class Machine {
   Val CallWith(std::string_view op, const Named& arguments);
   // An IR op in the graph at hand.
   Value* Op(Symbol op, std::vector<Value*> operands, AttributeMap attrs = {});
+  // A constant in the graph at hand, under this name or one like it.
+  Value* Constant(std::string_view name, Tensor tensor);
   // What `make` makes with a builder, in the graph at hand.
   void Build(Symbol hint, const std::function<void(Builder&)>& make);
   // Numbers as values of the graph: rank 0, int64, float64 or bool.
@@ -143,7 +146,6 @@ class Machine {
   Flow Execute(const Block& block);
   Flow Execute(const Statement& s);
   void Assign(const Expr& target, const Val& value);
-  Val TypedEmpty(const Val& v, const Expr* type);
 
   // --- branches.cc: what only data can tell
   struct Level {
@@ -167,7 +169,7 @@ class Machine {
       return it == heaps.end() ? heap : static_cast<const T&>(*it->second.second);
     }
   };
-  // Why what a tensor holds is not known: another that may be its memory was written. Empty: it is.
+  // Why a tensor's contents are not known: memory that it may share was written. Empty: they are.
   std::string StaleText(const TensorHeap& tensor, const Outcome* outcome) const;
   struct Merge;
   struct Layout;
@@ -180,7 +182,7 @@ class Machine {
   void Settle(const Val& v, int depth = 0);
   Flow If(const Statement& s);
   Flow Branch(const Val& condition, const std::function<Flow()>& yes,
-              const std::function<Flow()>& no, Val* result);
+              const std::function<Flow()>& no);
   bool OtherRanks(const Outcome& a, const Outcome& b) const;
   Val Choose(const Val& condition, const Expr& yes, const Expr& no);
   Val ChooseOf(const Val& condition, const std::function<Val(bool)>& run);
@@ -216,7 +218,18 @@ class Machine {
   Val Bound(const Layout& layout, const std::vector<Value*>& values, size_t& next);
   void Bind(Slot& slot, const std::vector<Value*>& values, size_t& next);
 
+  // While it lives, nodes are made in another graph.
+  struct GraphScope {
+    GraphScope(Machine& m, Graph& graph) : at(m.graph_), outer(std::exchange(at, &graph)) {}
+    ~GraphScope() { at = outer; }
+    GraphScope(const GraphScope&) = delete;
+    GraphScope& operator=(const GraphScope&) = delete;
+    Graph*& at;
+    Graph* outer;
+  };
   Value* InGraph(Graph& graph, const Val& v, const Outcome* outcome);
+  // A result of a nested graph is a value of its own.
+  static void AddOwnOutput(Graph& graph, Value* value, std::string_view name);
   Value* Collected(Graph& graph, const ListHeap& list, Val::Kind element, DType dtype,
                    const Outcome* outcome);
 
@@ -243,11 +256,11 @@ class Machine {
 
   // --- run.cc
   Val InputOf(const InputLayout& layout);
+  void AddOutputs(const Val& v, const std::string& name, int depth = 0);
   void SweepUnused(Graph& graph);
 
   // --- guesses.cc
   void GuessInputs(const TorchCallRecord& call);
-  void AddOutputs(const Val& v, const std::string& name, int depth = 0);
 
   // --- calls.cc
   std::optional<TorchCallRecord> Bind(const TorchSchema& schema, const Args& args, bool loose);
@@ -285,10 +298,6 @@ class Machine {
   absl::flat_hash_map<const Value*, Shape> strides_;  // where they are known
 };
 
-// c10's numbers of element types, of which those of torch.export differ; undefined: x2ir does not
-// have it. Quantized types are those of their integers.
-DType ScalarTypeOf(int64_t number);
-
 // Functions of numbers, texts and containers: "aten::len", "prim::max". Nullopt: it is none of
 // these, or it is called with tensors.
 std::optional<Val> CallBuiltin(Machine& m, std::string_view op, const Args& args, int64_t wanted);
@@ -298,6 +307,8 @@ std::optional<Val> CallQuantized(Machine& m, std::string_view op, const Args& ar
 std::optional<Val> CallPacked(Machine& m, std::string_view op, const Args& args);
 // Operators of two numbers ("add", "floordiv", "lt"), and "neg" of one.
 Val Arithmetic(Machine& m, std::string_view op, const Val& a, const Val& b);
+// a / b of ints, rounded up.
+Val CeilDivide(Machine& m, const Val& a, const Val& b);
 // Functions of one number: "floor", "sqrt", "abs". Nullopt: it is none.
 std::optional<Val> UnaryNumber(Machine& m, std::string_view op, const Val& v);
 

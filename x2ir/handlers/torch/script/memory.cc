@@ -64,15 +64,11 @@ Value* Machine::Read(const Val& v) {
   TensorHeap& t = v.tensor();
   TensorHeap& root = t.root();
   if (!t.lost.empty()) Refuse(t.lost);
-  if (!root.perhaps.empty()) {
+  if (!root.perhaps.empty() || t.kind == ViewKind::kSometimes) {
     if (const std::string why = StaleText(t, nullptr); !why.empty()) Refuse(why);
   }
   if (t.version == root.writes) return t.value;
   if (!t.base) Stop(Internal("the memory of a tensor was lost"));
-  if (t.kind == ViewKind::kSometimes) {
-    Refuse("'", t.value->name(), "' may or may not share the memory of '", t.base->value->name(),
-           "', which was written since");
-  }
   TorchCallRecord call = t.view;
   call.operands[0] = Read(Val::Of(Val::kTensor, t.base));
   Change(t);
@@ -252,7 +248,11 @@ Value* Machine::ValueOf(const Val& v) {
     case Val::kFloat: tensor = Tensor::Scalar<double>(v.d); break;
     default: Refuse("expected a number, got ", Describe(v));
   }
-  return graph_->AddConstant(graph_->UniqueName("number"), std::move(tensor));
+  return Constant("number", std::move(tensor));
+}
+
+Value* Machine::Constant(std::string_view name, Tensor tensor) {
+  return graph_->AddConstant(graph_->UniqueName(name), std::move(tensor));
 }
 
 // What a value is in every run, where it is small and comes of constants alone.
@@ -270,9 +270,8 @@ std::shared_ptr<const Tensor> Machine::KnownValue(Value* value, int depth) {
   if (const auto it = known_.find(value); it != known_.end()) return it->second;
   known_[value] = nullptr;
   if (!levels_.empty()) levels_.back().values.push_back(value);
-  const std::string_view op = node->op().view();
-  const bool random = op.starts_with("random") || op == "bernoulli" || op == "multinomial";
-  if (!node->is_ir() || node->has_subgraphs() || random || op == "dropout") return nullptr;
+  const OpDef* def = node->is_ir() ? FindOp(node->op()) : nullptr;
+  if (!def || def->impure() || node->has_subgraphs()) return nullptr;
   for (const Value* output : node->outputs()) {
     if (!output) continue;
     const auto dims = output->shape() ? output->shape()->Static() : std::nullopt;

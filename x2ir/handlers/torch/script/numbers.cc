@@ -10,10 +10,6 @@
 namespace x2ir::torch_script {
 namespace {
 
-DType DTypeOfKind(Val::Kind kind) {
-  return kind == Val::kFloat ? DType::kFloat64 : kind == Val::kBool ? DType::kBool : DType::kInt64;
-}
-
 bool IsComparison(std::string_view op) {
   return op == "eq" || op == "ne" || op == "lt" || op == "le" || op == "gt" || op == "ge";
 }
@@ -180,6 +176,11 @@ Val Arithmetic(Machine& m, std::string_view op, const Val& a, const Val& b) {
     return m.NumberOf(floats ? Val::kFloat : Val::kInt, m.Read(result));
   }
   m.Refuse("operator ", op, " of ", Describe(a), " and ", Describe(b));
+}
+
+Val CeilDivide(Machine& m, const Val& a, const Val& b) {
+  if (b.is_known(Val::kInt) && b.i == 1) return a;
+  return Arithmetic(m, "neg", Arithmetic(m, "floordiv", Arithmetic(m, "neg", a, {}), b), {});
 }
 
 std::optional<Val> UnaryNumber(Machine& m, std::string_view op, const Val& v) {

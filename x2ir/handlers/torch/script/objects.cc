@@ -164,10 +164,9 @@ Val Machine::GetAttribute(const Val& object, std::string_view name) {
     Stop(Invalid("attribute '", name, "' of ", Describe(object), PlaceText()));
   }
   ObjectHeap& heap = object.object();
-  for (const auto& [key, v] : heap.attributes) {
-    if (key != name) continue;
-    if (v.kind == Val::kLost) Refuse(v.str());
-    return v;
+  if (const Val* v = heap.Find(name)) {
+    if (v->kind == Val::kLost) Refuse(v->str());
+    return *v;
   }
   if (heap.saved) {
     if (const PickleValue* saved = heap.saved->Find(name)) {
@@ -214,13 +213,11 @@ void Machine::SetAttribute(const Val& object, std::string_view name, Val value) 
                 "' is updated by the program; the update is not part of the model"));
   }
   Change(heap);
-  for (auto& [key, v] : heap.attributes) {
-    if (key == name) {
-      v = std::move(value);
-      return;
-    }
+  if (Val* v = heap.Find(name)) {
+    *v = std::move(value);
+  } else {
+    heap.attributes.emplace_back(std::string(name), std::move(value));
   }
-  heap.attributes.emplace_back(std::string(name), std::move(value));
 }
 
 }  // namespace x2ir::torch_script

@@ -118,7 +118,7 @@ Val MakePerChannel(const QuantizedCall& c) {
 Val EmptyQuantized(const QuantizedCall& c) {
   const Val *scale = c.args.Named("scale"), *zero_point = c.args.Named("zero_point");
   const DType t = QuantizedTypeOf(c.m, c.At(SIZE_MAX, "dtype"));
-  const Val type = Val::Int(t == DType::kUInt8 ? 0 : t == DType::kInt8 ? 1 : 3);
+  const Val type = Val::Int(ScalarTypeNumber(t));
   return Marked(c.m.CallWith("aten::zeros", {{"size", c.At(0, "size")}, {"dtype", type}}),
                 MakeQuantization(c.m, scale ? *scale : Val::Float(1),
                                  zero_point ? *zero_point : Val::Int(0), t));
@@ -184,7 +184,7 @@ Val ToType(const QuantizedCall& c) {
   const Val* named = c.args.Named("dtype");
   for (const Val* v : {c.Find(1, "dtype"), c.Find(2, "dtype"), named}) {
     if (!v || v->kind != Val::kInt || v == c.Find(3, "copy")) continue;
-    if (ScalarTypeOf(c.m.KnownInt(*v, "dtype")) != q->dtype || v->i < 12 || v->i > 14) {
+    if (ScalarTypeOf(c.m.KnownInt(*v, "dtype")) != q->dtype || !IsQuantizedScalarType(v->i)) {
       c.m.Refuse(c.op, " of a quantized tensor to another element type");
     }
   }

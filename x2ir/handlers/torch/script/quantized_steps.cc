@@ -69,7 +69,7 @@ QuantizationPtr RequireAnyQuantized(const QuantizedCall& c) {
 
 DType QuantizedTypeOf(Machine& m, const Val& dtype) {
   const int64_t number = m.KnownInt(dtype, "dtype");
-  if (number < 12 || number > 14) m.Refuse("quantization to element type ", number);
+  if (!IsQuantizedScalarType(number)) m.Refuse("quantization to element type ", number);
   return ScalarTypeOf(number);
 }
 

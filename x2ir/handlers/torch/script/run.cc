@@ -6,6 +6,7 @@
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/script/machine.h"
+#include "x2ir/handlers/torch/strides.h"
 
 namespace x2ir::torch_script {
 
@@ -67,13 +68,7 @@ Val Machine::InputOf(const InputLayout& layout) {
       v.heap->id = ++loaded_ids_;
       v.tensor().is_input = true;
       Value* value = v.tensor().value;
-      if (writes_ && value->shape()) {
-        std::vector<Dim> strides(static_cast<size_t>(value->shape()->rank()), Dim(1));
-        for (size_t i = strides.size(); i-- > 1;) {
-          strides[i - 1] = strides[i] * (*value->shape())[static_cast<int64_t>(i)];
-        }
-        SetStrides(value, Shape(std::move(strides)));
-      }
+      if (writes_ && value->shape()) SetStrides(value, ContiguousStrides(*value->shape()));
       return v;
     }
     case InputLayout::kInt: return Val::Computed(Val::kInt, root().Find(layout.name));

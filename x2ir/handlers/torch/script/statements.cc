@@ -83,7 +83,7 @@ Machine::Flow Machine::Execute(const Statement& s) {
     case Statement::kRaise: throw Raised{s.value ? Format(Evaluate(*s.value)) : "an exception"};
     case Statement::kAssert: {
       const Val v = Convert(Evaluate(*s.value), "bool");
-      // What data must be is the caller's promise.
+      // An assertion about data is taken to hold.
       if (!v.value && !v.i) throw Raised{s.type ? Format(Evaluate(*s.type)) : "AssertionError"};
       return Flow::kNext;
     }

@@ -100,6 +100,19 @@ void ObjectHeap::Clear() {
   LetGo(std::move(all));
 }
 
+const Val* DictHeap::Find(const Val& key) const {
+  for (const auto& [own, v] : items) {
+    if (SameVal(own, key)) return &v;
+  }
+  return nullptr;
+}
+Val* ObjectHeap::Find(std::string_view name) {
+  for (auto& [own, v] : attributes) {
+    if (own == name) return &v;
+  }
+  return nullptr;
+}
+
 uint64_t Heap::NextId() {
   static std::atomic<uint64_t> next{kFirstId};
   return next.fetch_add(1, std::memory_order_relaxed);
@@ -172,6 +185,13 @@ DictHeap& Val::dict() const { return static_cast<DictHeap&>(*heap); }
 ObjectHeap& Val::object() const { return static_cast<ObjectHeap&>(*heap); }
 TensorHeap& Val::tensor() const { return static_cast<TensorHeap&>(*heap); }
 
+DType DTypeOfKind(Val::Kind kind) {
+  return kind == Val::kFloat ? DType::kFloat64 : kind == Val::kBool ? DType::kBool : DType::kInt64;
+}
+Val::Kind KindOfDType(DType dtype) {
+  return dtype == DType::kBool ? Val::kBool : IsInteger(dtype) ? Val::kInt : Val::kFloat;
+}
+
 std::string Describe(const Val& v) {
   switch (v.kind) {
     case Val::kNone: return "None";
@@ -199,7 +219,8 @@ std::string Describe(const Val& v) {
 
 namespace {
 
-// Values that are in each other in many ways are not gone through without end.
+// Values that hold each other in many ways would take time without end; past this many steps they
+// count as different.
 bool SameVal(const Val& a, const Val& b, int64_t& steps) {
   if (++steps > 1'000'000) return false;
   if (a.kind != b.kind || a.value != b.value || a.function != b.function) return false;

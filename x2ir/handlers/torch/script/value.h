@@ -32,8 +32,8 @@ struct Heap : std::enable_shared_from_this<Heap> {
   // What the archive holds was there before all else, whenever it is loaded.
   static constexpr uint64_t kFirstId = uint64_t{1} << 32;
   uint64_t id;
-  // Why it must not be changed: who shares it then is not known. Empty: it may. Of tensors that of
-  // their memory counts.
+  // Why it must not be changed: which other objects would change with it is not known. Empty: it
+  // may be changed. Of a tensor, the text of its memory (root()) counts.
   std::string frozen;
   virtual std::shared_ptr<Heap> Copy() const = 0;
   virtual void Restore(const Heap& copy) = 0;
@@ -138,6 +138,7 @@ struct ListHeap : Heap {
 
 struct DictHeap : Heap {
   std::vector<std::pair<Val, Val>> items;  // in the order of insertion
+  const Val* Find(const Val& key) const;   // of the same key in every run; null: none is
   DictHeap() = default;
   DictHeap(const DictHeap&) = default;
   DictHeap& operator=(const DictHeap&) = default;
@@ -152,6 +153,8 @@ struct ObjectHeap : Heap {
   std::string class_name;         // "__torch__.a.B"
   const ClassDef* cls = nullptr;  // null: a class of PyTorch's own
   std::vector<std::pair<std::string, Val>> attributes;
+  Val* Find(std::string_view name);  // null: it is not in `attributes`
+  const Val* Find(std::string_view name) const { return const_cast<ObjectHeap*>(this)->Find(name); }
   const PickleValue* saved = nullptr;  // a dict of what is not in `attributes` yet
   std::string path;                    // "layer1.0"; of the module itself ""
   Val state;                           // of a class of PyTorch's own: what it was made from
@@ -225,6 +228,11 @@ struct TensorHeap : Heap {
     return *t;
   }
 };
+
+// The element type of tensors and of computed numbers of a kind: bool, int64 and float64.
+DType DTypeOfKind(Val::Kind kind);
+// The kind that an element of a tensor has as a number.
+Val::Kind KindOfDType(DType dtype);
 
 // What code means by a value, for messages: "a tensor", "3", "a list".
 std::string Describe(const Val& v);
