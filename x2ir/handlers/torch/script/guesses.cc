@@ -55,7 +55,7 @@ void Machine::GuessRank(const Value* input) {
   const Type type = Type::Tensor(dtype, Shape({Dim::Symbol("batch"), Dim::Symbol(sequence)}));
   throw Guess{
       input->name(), type,
-      StrCat("input '", input->name(), "' is taken for ", type.ToString(), ", by its name")};
+      StrCat("input '", input->name(), "' is taken to be ", type.ToString(), ", from its name")};
 }
 
 void Machine::GuessInputs(const TorchCallRecord& call) {
@@ -110,8 +110,8 @@ void Machine::GuessInputs(const TorchCallRecord& call) {
     const Type type = shape ? Type::Tensor(dtype, *shape) : Type::Tensor(dtype);
     if (type == input->type()) continue;
     throw Guess{input->name(), type,
-                StrCat("input '", input->name(), "' is taken for ", type.ToString(), ", of which ",
-                       call.op.view().substr(0, call.op.view().find('.')), " takes it")};
+                StrCat("input '", input->name(), "' is taken to be ", type.ToString(),
+                       ", from its use by ", call.op.view().substr(0, call.op.view().find('.')))};
   }
 }
 

@@ -184,7 +184,7 @@ absl::Status RunTorchScript(Model& model, std::vector<std::string>& warnings) {
       if (guesses == kMaxGuesses) return Internal("guesses without end");
       model.graph->Find(guess.input)->set_type(guess.type);
       warnings.push_back(StrCat(guess.why, "; ", OptionText("shapes"), " and ",
-                                OptionText("dtypes"), " say otherwise"));
+                                OptionText("dtypes"), " set another type"));
     }
   }
 }
