@@ -582,6 +582,9 @@ TEST(TorchBytecodeTest, SaysWhatIsWrong) {
       {{"LOADC 0"}, "it does not end with a return"},
       {{"ENTER"}, "the instruction is not read"},
       {{"\x1b[31m"}, "instruction 0 (\\x1b[31m 0 0)"},
+      {{"TUPLE_SLICE 9223372036854775807 1"}, "instruction 0 has the number 9223372036854775807"},
+      {{"LOADC 0", "LOOP 2 9223372036854775807"}, "instruction 1 has the number"},
+      {{"GET_ATTR -2147483649"}, "which takes more than 32 bits"},
   };
   for (const Case& row : kCases) {
     Values v;

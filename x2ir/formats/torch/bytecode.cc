@@ -206,6 +206,13 @@ absl::Status BytecodeWriter::ReadTables(const PickleValue& code) {
         row->items[1]->kind != PickleValue::kInt || row->items[2]->kind != PickleValue::kInt) {
       return DataLoss("instruction ", code_.size(), " is not a name and two numbers");
     }
+    // PyTorch has 32 bits for one and 16 for the other: sums of them never overflow here.
+    for (const PickleValue* number : {row->items[1], row->items[2]}) {
+      if (number->number != static_cast<int32_t>(number->number)) {
+        return DataLoss("instruction ", code_.size(), " has the number ", number->number,
+                        ", which takes more than 32 bits");
+      }
+    }
     code_.push_back({row->items[0]->text, row->items[1]->number, row->items[2]->number});
     const BytecodeInstruction& made = code_.back();
     if (made.op == "LOAD" || made.op == "MOVE") loaded_.insert(made.x);
