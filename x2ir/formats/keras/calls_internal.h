@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 #include "x2ir/graph_wrapper/attribute.h"
 
 namespace x2ir::keras {

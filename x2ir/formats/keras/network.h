@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 #include "x2ir/graph_wrapper/model.h"
 
 namespace X2IR_API x2ir {

@@ -3,7 +3,7 @@
 #define X2IR_FORMATS_KERAS_TF_OP_LAYER_INTERNAL_H_
 
 #include "absl/status/statusor.h"
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 #include "x2ir/graph_wrapper/attribute.h"
 
 namespace x2ir::keras {

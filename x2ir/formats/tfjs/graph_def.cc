@@ -16,7 +16,6 @@
 namespace x2ir::tfjs {
 namespace {
 
-using keras::Json;
 using keras::StoredWeight;
 
 class GraphWriter {

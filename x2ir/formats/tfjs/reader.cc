@@ -14,7 +14,6 @@ namespace x2ir {
 namespace tfjs {
 namespace {
 
-using keras::Json;
 using keras::StoredWeight;
 namespace fs = std::filesystem;
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/blob.h"
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 #include "x2ir/formats/keras/network.h"
 
 namespace x2ir::tfjs {
@@ -17,7 +17,7 @@ namespace x2ir::tfjs {
 using OpenShard = std::function<absl::StatusOr<BlobPtr>(const std::string& name)>;
 
 // All weights of a manifest, in its order.
-absl::StatusOr<std::vector<keras::StoredWeight>> ReadManifest(const keras::Json& manifest,
+absl::StatusOr<std::vector<keras::StoredWeight>> ReadManifest(const Json& manifest,
                                                               const OpenShard& open);
 
 // A weight as a graph says it: files have int64 as int32, and float64 and float16 as float32.
@@ -25,14 +25,14 @@ absl::StatusOr<std::vector<keras::StoredWeight>> ReadManifest(const keras::Json&
 absl::StatusOr<Tensor> OfType(const Tensor& weight, DType dtype);
 
 // What a graph model says of its inputs and outputs; null if nothing.
-const keras::Json& SignatureOf(const keras::Json& model);
+const Json& SignatureOf(const Json& model);
 // The tensor of the graph that a port of a signature is: "node:0".
-std::string PortTensor(const std::string& name, const keras::Json& port);
+std::string PortTensor(const std::string& name, const Json& port);
 
 // The graph of a model as a GraphDef in protobuf's wire form, with what its initializer does to
 // fill tables. Constants whose elements the manifest has become placeholders of the same name;
 // those in functions and of the initializer, which can be none, have their elements.
-absl::StatusOr<std::string> GraphToWire(const keras::Json& model,
+absl::StatusOr<std::string> GraphToWire(const Json& model,
                                         const std::vector<keras::StoredWeight>& weights);
 
 }  // namespace x2ir::tfjs

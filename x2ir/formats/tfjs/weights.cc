@@ -11,7 +11,6 @@
 namespace x2ir::tfjs {
 namespace {
 
-using keras::Json;
 using keras::StoredWeight;
 
 // Files one after the other.

@@ -5,13 +5,12 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/activation.h"
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 #include "x2ir/handlers/keras/keras.h"
 
 namespace x2ir {
 namespace {
 
-using keras::Json;
 Expr Softmax(const Expr& x, int64_t axis) { return x.Op("softmax", {}, {{"axis", axis}}); }
 
 // f(x) = max_value for x >= max_value, x for threshold <= x < max_value, else

@@ -11,7 +11,7 @@ namespace X2IR_API x2ir {
 
 // Of x, by the configuration of an activation: a name, or {"class_name", "config"}. `channels_last`
 // does not matter: softmax is of the last axis. Unimplemented for a function that is not known.
-Expr Activated(KerasArgs& a, const keras::Json& activation, const Expr& x);
+Expr Activated(KerasArgs& a, const Json& activation, const Expr& x);
 // The setting `name` of a layer; without it, x itself.
 Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view fallback = "linear");
 
@@ -19,7 +19,7 @@ Expr ActivatedBy(KerasArgs& a, Symbol name, const Expr& x, std::string_view fall
 Expr HardSigmoid(KerasArgs& a, const Expr& x);
 
 // One of the IR's activations of recurrent layers; nullopt: there is none.
-std::optional<RecurrentActivation> GateActivationOf(KerasArgs& a, const keras::Json& activation);
+std::optional<RecurrentActivation> GateActivationOf(KerasArgs& a, const Json& activation);
 
 }  // namespace x2ir
 

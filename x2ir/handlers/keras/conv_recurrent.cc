@@ -18,8 +18,8 @@ Values ConvLstm(KerasArgs& a) {
   const Window window = TakeKerasWindow(a, spatial);
   const RecurrentSettings settings = TakeRecurrentSettings(a);
   const bool biased = a.Flag("use_bias", true);
-  const keras::Json activation = a.Given("activation") ? a.Nested("activation") : keras::Json();
-  const keras::Json gates = a.Nested("recurrent_activation");
+  const Json activation = a.Given("activation") ? a.Nested("activation") : Json();
+  const Json gates = a.Nested("recurrent_activation");
   const std::vector<Expr> w = biased ? a.Weights({"kernel", "recurrent kernel", "bias"})
                                      : a.Weights({"kernel", "recurrent kernel"});
   const Expr x = a.tensor();

@@ -170,12 +170,12 @@ Expr TensorDot(KerasCall& c, const Expr& a, const Expr& b, std::vector<int64_t> 
 
 Value* FunctionTensorDot(KerasCall& c) {
   const std::vector<Expr> of = c.Matched({"a", "b"});
-  const keras::Json& axes = c.Arg("axes");
+  const Json& axes = c.Arg("axes");
   std::vector<int64_t> of_a, of_b;
-  const auto ints = [&](const keras::Json& json) {
+  const auto ints = [&](const Json& json) {
     std::vector<int64_t> list;
     if (json.is_number()) list.push_back(json.Int());
-    for (const keras::Json& item : json.items()) list.push_back(item.Int());
+    for (const Json& item : json.items()) list.push_back(item.Int());
     return list;
   };
   if (axes.is_null() || axes.is_number()) {

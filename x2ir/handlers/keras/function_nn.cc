@@ -134,7 +134,7 @@ AttributeMap WindowArguments(KerasCall& c, size_t spatial, bool dilates) {
   AttributeMap attrs = {{"data_format", layout}};
   attrs.Set("strides", WindowList(c, "strides", spatial, layout));
   if (dilates) attrs.Set("dilations", WindowList(c, "dilations", spatial, layout));
-  const keras::Json& padding = c.Arg("padding");
+  const Json& padding = c.Arg("padding");
   if (!padding.is_array()) {
     std::string text = padding.text();
     for (char& letter : text) letter = static_cast<char>(std::toupper(letter));
@@ -143,8 +143,8 @@ AttributeMap WindowArguments(KerasCall& c, size_t spatial, bool dilates) {
   }
   attrs.Set("padding", "EXPLICIT");
   Attribute::Ints pads;
-  for (const keras::Json& pair : padding.items()) {
-    for (const keras::Json& item : pair.items()) pads.push_back(item.Int(-1));
+  for (const Json& pair : padding.items()) {
+    for (const Json& item : pair.items()) pads.push_back(item.Int(-1));
   }
   attrs.Set("explicit_paddings", std::move(pads));
   return attrs;

@@ -142,7 +142,7 @@ Value* FunctionNorm(KerasCall& c) {
   const Expr x = c.Floats("x");
   const auto axes = c.Integers("axis");
   const bool keep = c.Flag("keepdims");
-  const keras::Json& order = c.Arg("ord");
+  const Json& order = c.Arg("ord");
   const std::string name = order.text();
   c.Require(name.empty() || name == "euclidean" || name == "fro", StrCat("norm '", name, "'"));
   const std::vector<int64_t> over = c.Axes("axis", x);

@@ -216,12 +216,12 @@ struct Word {
   std::string_view names;  // all of them
   char kind = 0;
   bool has_default = false, may_lack = false;
-  keras::Json fallback;
+  Json fallback;
 };
 
-keras::Json TextOrNumber(std::string_view text) {
-  const absl::StatusOr<keras::Json> json = keras::Json::Parse(text);
-  return json.ok() ? *json : keras::Json(std::string(text));
+Json TextOrNumber(std::string_view text) {
+  const absl::StatusOr<Json> json = Json::Parse(text);
+  return json.ok() ? *json : Json(std::string(text));
 }
 
 Word WordOf(std::string_view text) {
@@ -265,8 +265,8 @@ struct ReadRow {
 };
 
 Attribute AttributeOf(KerasCall& c, const Word& word) {
-  const keras::Json& given = c.Arg(word.name);
-  const keras::Json& value = given.is_null() ? word.fallback : given;
+  const Json& given = c.Arg(word.name);
+  const Json& value = given.is_null() ? word.fallback : given;
   if (word.kind == 'f') {
     return static_cast<float>(given.is_null() ? value.Number() : c.Number(word.name, 0));
   }
@@ -276,7 +276,7 @@ Attribute AttributeOf(KerasCall& c, const Word& word) {
                                         : c.TypeOf(word.name, DType::kFloat32));
   }
   if (value.is_string()) return value.text();
-  if (value.kind() == keras::Json::Kind::kBool) return value.Flag();
+  if (value.kind() == Json::Kind::kBool) return value.Flag();
   if (value.is_array()) return *c.Integers(word.name);
   if (given.is_null()) return value.Int();
   return c.Integer(word.name, 0);

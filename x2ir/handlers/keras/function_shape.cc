@@ -8,8 +8,6 @@
 namespace x2ir {
 namespace {
 
-using keras::Json;
-
 // x[key]: a number, a slice, an ellipsis, None for a new axis, or several of them.
 class Subscript {
  public:

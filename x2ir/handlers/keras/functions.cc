@@ -14,8 +14,6 @@
 namespace x2ir {
 namespace {
 
-using keras::Json;
-
 bool IsOperand(const Json& json) {
   return json.is_object() && json["tensor"].kind() == Json::Kind::kInt;
 }

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/core/spec.h"
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace X2IR_API x2ir {
@@ -27,7 +27,7 @@ namespace X2IR_API x2ir {
 std::vector<std::string_view> SplitText(std::string_view text, char separator);
 
 // A number or nested lists of them as a constant of that type; kUndefined: int32, float32 or bool.
-Expr ConstantOf(NodeReader& a, const keras::Json& json, DType type);
+Expr ConstantOf(NodeReader& a, const Json& json, DType type);
 
 // Rows ask for an argument by the first of its names. An argument that no row asks for is an error.
 // None means that it is left out.
@@ -41,7 +41,7 @@ class KerasCall : public NodeReader {
   bool promotes() const { return op().starts_with("ops."); }
 
   bool Given(std::string_view name) const { return !Find(name).is_null(); }
-  const keras::Json& Arg(std::string_view name);  // null where it is left out
+  const Json& Arg(std::string_view name);  // null where it is left out
 
   // --- Tensors ----------------------------------------------------------------------------------
   // A tensor, a number or nested lists of them, of the type that it has by itself: numbers are
@@ -77,20 +77,20 @@ class KerasCall : public NodeReader {
   absl::Status CheckArguments() const;
 
   // Arguments that are at hand as JSON.
-  Expr ValueOf(const keras::Json& json, DType type = DType::kUndefined);
-  DType TypeTogether(const std::vector<const keras::Json*>& all);
-  Expr OfType(const keras::Json& json, DType type);
+  Expr ValueOf(const Json& json, DType type = DType::kUndefined);
+  DType TypeTogether(const std::vector<const Json*>& all);
+  Expr OfType(const Json& json, DType type);
 
  private:
   struct Argument {
     std::vector<std::string_view> names;
-    keras::Json value;
+    Json value;
     bool many = false;  // a list of all that has no name
     bool taken = false;
   };
-  const keras::Json& Find(std::string_view name) const;
+  const Json& Find(std::string_view name) const;
   // The type of the first tensor in it; kUndefined: there is none.
-  DType StrongType(const keras::Json& json);
+  DType StrongType(const Json& json);
   [[noreturn]] void Wrong(std::string_view name, std::string_view kind);
 
   std::vector<Argument> arguments_;

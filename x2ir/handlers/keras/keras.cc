@@ -103,7 +103,7 @@ KerasArgs::KerasArgs(Rewrite& r) : NodeReader(r) {
     std::string policy;
     if (const auto* text = attr->get<std::string>()) policy = *text;
     if (policy.starts_with('{')) {
-      const auto nested = keras::Json::Parse(policy);
+      const auto nested = Json::Parse(policy);
       policy = nested.ok() ? keras::PolicyName(*nested) : "";
     }
     // Keras 1 and the first of Keras 2 say no more by it than what an input is.
@@ -215,7 +215,7 @@ double KerasArgs::Number(Symbol name, double fallback) {
   if (const auto* real = attr->get<double>()) return *real;
   // A number of NumPy's: {"type": "ndarray", "value": 0.3}.
   if (const auto* text = attr->get<std::string>(); text && text->starts_with('{')) {
-    const auto nested = keras::Json::Parse(*text);
+    const auto nested = Json::Parse(*text);
     if (nested.ok() && (*nested)["value"].is_number()) return (*nested)["value"].Number();
     if (nested.ok() && (*nested)["config"]["value"].is_number()) {
       return (*nested)["config"]["value"].Number();
@@ -268,10 +268,10 @@ std::vector<int64_t> KerasArgs::Tuple(Symbol name, size_t count, int64_t fallbac
   return list;
 }
 
-keras::Json KerasArgs::Nested(Symbol name) {
+Json KerasArgs::Nested(Symbol name) {
   const std::string text = Text(name);
-  if (!text.starts_with('{') && !text.starts_with('[')) return keras::Json(text);
-  absl::StatusOr<keras::Json> json = keras::Json::Parse(text);
+  if (!text.starts_with('{') && !text.starts_with('[')) return Json(text);
+  absl::StatusOr<Json> json = Json::Parse(text);
   if (!json.ok()) Wrong(name, "configuration");
   return *std::move(json);
 }

@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_reader.h"
 #include "x2ir/core/dialect_spec.h"
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace X2IR_API x2ir {
@@ -68,7 +68,7 @@ class KerasArgs : public NodeReader {
   // One number for all, or `count` of them.
   std::vector<int64_t> Tuple(Symbol name, size_t count, int64_t fallback);
   // A text, or what is nested.
-  keras::Json Nested(Symbol name);
+  Json Nested(Symbol name);
   // Axes of a tensor of that rank, counted from the front.
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int64_t rank);
   int64_t Axis(int64_t axis, int64_t rank) { return Axes({axis}, rank)[0]; }

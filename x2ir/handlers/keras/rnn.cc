@@ -3,7 +3,7 @@
 #include "x2ir/builder/layers/recurrent.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 #include "x2ir/handlers/keras/activation.h"
 #include "x2ir/handlers/keras/keras.h"
 #include "x2ir/handlers/keras/scan.h"
@@ -18,7 +18,7 @@ struct Recurrence {
   bool reset_after = false;  // GRU: the reset gate applies after the product
   Expr kernel = nullptr, recurrent = nullptr;
   Expr bias = nullptr, recurrent_bias = nullptr;  // null: none
-  keras::Json activation, gate_activation;
+  Json activation, gate_activation;
 
   bool plain() const { return op == "rnn"; }
   bool lstm() const { return op == "lstm"; }
@@ -156,7 +156,7 @@ Recurrence TakeRecurrence(KerasArgs& a, std::string_view op) {
   Recurrence r = RecurrenceOf(op);
   a.Ignore("units");
   const bool biased = a.Flag("use_bias", true);
-  r.activation = a.Given("activation") ? a.Nested("activation") : keras::Json();
+  r.activation = a.Given("activation") ? a.Nested("activation") : Json();
   if (!r.plain()) r.gate_activation = a.Nested("recurrent_activation");
   if (op == "gru") r.reset_after = a.Flag("reset_after", false);
   const std::vector<Expr> w = biased ? a.Weights({"kernel", "recurrent kernel", "bias"})
@@ -179,8 +179,8 @@ Values CuDnn(KerasArgs& a, std::string_view op) {
   Recurrence r = RecurrenceOf(op);
   const bool gru = op == "gru";
   a.Ignore("units");
-  r.activation = keras::Json(std::string("tanh"));
-  r.gate_activation = keras::Json(std::string("sigmoid"));
+  r.activation = Json(std::string("tanh"));
+  r.gate_activation = Json(std::string("sigmoid"));
   r.reset_after = gru;
   const std::vector<Expr> w = a.Weights({"kernel", "recurrent kernel", "bias"});
   SetKernels(a, w[0], w[1], &r);

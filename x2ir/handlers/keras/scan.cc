@@ -47,9 +47,8 @@ Expr Reversed(const Expr& x, int64_t axis) {
                         b.Ints({-1})});
 }
 
-std::vector<Expr> KerasLstmStep(KerasArgs& a, const GateSlices& z,
-                                const keras::Json& gate_activation, const keras::Json& activation,
-                                const Expr& c) {
+std::vector<Expr> KerasLstmStep(KerasArgs& a, const GateSlices& z, const Json& gate_activation,
+                                const Json& activation, const Expr& c) {
   const auto open = [&](char gate) { return Activated(a, gate_activation, z[gate]); };
   const Expr i = open('i'), f = open('f'), o = open('o');
   const Expr next = f * c + i * Activated(a, activation, z['g']);

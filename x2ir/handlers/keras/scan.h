@@ -28,9 +28,8 @@ using RecurrentStep =
 
 // One step of an LSTM: z are the sums of its gates, c the cell before. Gives what it puts out, and
 // its cell.
-std::vector<Expr> KerasLstmStep(KerasArgs& a, const GateSlices& z,
-                                const keras::Json& gate_activation, const keras::Json& activation,
-                                const Expr& c);
+std::vector<Expr> KerasLstmStep(KerasArgs& a, const GateSlices& z, const Json& gate_activation,
+                                const Json& activation, const Expr& c);
 
 // x [batch, steps, ...], states [batch, ...]; mask [batch, steps] or null. Gives the result (all of
 // them, or the last one), then the last states.

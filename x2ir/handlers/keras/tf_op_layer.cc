@@ -32,7 +32,7 @@ Values TensorFlowOp(KerasArgs& a) {
     a.Ignore(name);
     attrs.Set(text.substr(std::string_view(keras::kTfAttrPrefix).size()), attr);
   }
-  const keras::Json constants = a.Nested(keras::kTfConstants);
+  const Json constants = a.Nested(keras::kTfConstants);
   const TfSignature* signature = FindTfSignature(op);
   std::vector<Expr> tensors = a.tensors();
   const size_t all = tensors.size() + constants.members().size();
@@ -42,7 +42,7 @@ Values TensorFlowOp(KerasArgs& a) {
   std::vector<Value*> operands;
   size_t next = 0;
   for (size_t i = 0; i < all; ++i) {
-    const keras::Json& constant = constants[StrCat(i)];
+    const Json& constant = constants[StrCat(i)];
     if (!constant.is_null()) {
       operands.push_back(ConstantOf(a, constant, TypeOfOperand(signature, i, attrs)));
     } else if (next < tensors.size()) {

@@ -1,4 +1,4 @@
-#include "x2ir/formats/keras/json_tree.h"
+#include "x2ir/formats/json_tree.h"
 
 #include <charconv>
 #include <cmath>
@@ -9,7 +9,6 @@
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
-namespace keras {
 namespace {
 
 constexpr int kMaxJsonDepth = 200;
@@ -302,5 +301,4 @@ AttributeMap AttributesOf(const Json& config) {
   return attrs;
 }
 
-}  // namespace keras
 }  // namespace x2ir

@@ -2,8 +2,8 @@
 //
 // A value takes 16 bytes and what it points to, and members of large objects are found by a hash
 // table: time and memory follow the text, whatever is in it.
-#ifndef X2IR_FORMATS_KERAS_JSON_TREE_H_
-#define X2IR_FORMATS_KERAS_JSON_TREE_H_
+#ifndef X2IR_FORMATS_JSON_TREE_H_
+#define X2IR_FORMATS_JSON_TREE_H_
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,6 @@
 #include "x2ir/graph_wrapper/attribute.h"
 
 namespace X2IR_API x2ir {
-namespace keras {
 
 // A value that is absent is null, and so is every member and element of it: a path through objects
 // needs no checks on the way.
@@ -96,7 +95,6 @@ class Json {
 // after the other); all else as JSON. What is null is left out.
 AttributeMap AttributesOf(const Json& config);
 
-}  // namespace keras
 }  // namespace x2ir
 
-#endif  // X2IR_FORMATS_KERAS_JSON_TREE_H_
+#endif  // X2IR_FORMATS_JSON_TREE_H_
