@@ -51,11 +51,15 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   std::vector<TracedSize> sizes;
   const InputOverrides overrides{options.shapes, options.dtypes, options.dynamic};
   const bool runs = model.program && known_dialect && known_dialect->run_program;
+  bool typed = false;  // before the program runs: one without inputs makes them
   if (runs) {
     if (!options.example.empty()) {
       X2IR_RETURN_IF_ERROR(TypesFromIoFile(options.example, *model.graph, options.example_cases));
     }
-    X2IR_ASSIGN_OR_RETURN(sizes, OverrideInputs(*model.graph, overrides));
+    typed = !model.graph->inputs().empty();
+    if (typed) {
+      X2IR_ASSIGN_OR_RETURN(sizes, OverrideInputs(*model.graph, overrides));
+    }
     // No graph was made for numbers yet.
     for (const TracedSize& size : sizes) SetNamedSize(*size.input, size.axis, size.name);
     sizes.clear();
@@ -74,7 +78,7 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   Interface& interface = report.interface = InterfaceOf(graph);
   X2IR_RETURN_IF_ERROR(FoldInputs(graph, options.fold_inputs));
   for (const auto& [name, file] : options.fold_inputs) NoteConstant(file, name, interface.inputs);
-  if (!runs) {
+  if (!typed) {
     X2IR_ASSIGN_OR_RETURN(sizes, OverrideInputs(graph, overrides));
   }
   X2IR_RETURN_IF_ERROR(graph.Sort());

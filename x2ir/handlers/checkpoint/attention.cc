@@ -1,0 +1,322 @@
+// Attention of all kinds, and what the layers of a stack share for it.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/checkpoint/transformer.h"
+
+namespace x2ir::checkpoint {
+namespace {
+
+// Of the heads of ALiBi: powers of two where their number is one, else those of the next smaller
+// power and every other one of the next larger.
+std::vector<double> AlibiSlopes(int64_t heads) {
+  int64_t power = 1;
+  while (power * 2 <= heads) power *= 2;
+  std::vector<double> slopes;
+  const auto add = [&](int64_t of, int64_t count, int64_t step) {
+    const double base = std::pow(2.0, -8.0 / static_cast<double>(of));
+    for (int64_t i = 0; i < count; ++i) {
+      slopes.push_back(std::pow(base, static_cast<double>(1 + i * step)));
+    }
+  };
+  add(power, power, 1);
+  add(2 * power, heads - power, 2);
+  return slopes;
+}
+
+class Attending {
+ public:
+  Attending(Context& context, const Attention& a, const std::string& prefix, int64_t width,
+            bool cross)
+      : context_(context),
+        net_(context.net()),
+        a_(a),
+        prefix_(prefix),
+        width_(width),
+        cross_(cross),
+        value_size_(a.value_size ? a.value_size : a.size) {}
+
+  Expr Run(const Expr& x) {
+    if (a_.heads < 1 || a_.kv_heads < 1 || a_.heads % a_.kv_heads != 0) {
+      Broken("config.json: ", a_.heads, " heads cannot share ", a_.kv_heads, " keys");
+    }
+    if (a_.latent) {
+      Latently(x);
+    } else {
+      Project(x);
+      Position();
+    }
+    if (context_.past && !a_.no_cache && !cross_) Append();
+    return Out(Scored());
+  }
+
+ private:
+  Expr Linear(const Expr& x, const std::string& name, int64_t in, int64_t out, bool bias) {
+    return net_.Linear(x, prefix_ + name, in, out, bias, a_.transposed);
+  }
+  Expr Clipped(const Expr& x) {
+    return a_.clip == 0 ? x : Clip(x, x.Number(-a_.clip), x.Number(a_.clip));
+  }
+
+  void Project(const Expr& x) {
+    const int64_t queries = a_.heads * a_.size, keys = a_.kv_heads * a_.size,
+                  values = a_.kv_heads * value_size_;
+    const Expr& from = cross_ ? context_.encoded : x;
+    if (a_.fused == Attention::kApart) {
+      q_ = Clipped(Linear(x, a_.q, width_, queries, a_.q_bias));
+      k_ = Clipped(Linear(from, a_.k, width_, keys, a_.k_bias));
+      v_ = Clipped(Linear(from, a_.v, width_, values, a_.v_bias));
+    } else {
+      const Expr all = Clipped(Linear(x, a_.qkv, width_, queries + keys + values, a_.q_bias));
+      if (a_.fused == Attention::kByHead) return ByHead(all);
+      q_ = Part(all, 1, 0, queries);
+      k_ = Part(all, 1, queries, keys);
+      v_ = Part(all, 1, queries + keys, values);
+    }
+    if (a_.norm_all) {
+      q_ = net_.Norm(q_, a_.qk_norm, prefix_ + a_.q_norm, queries);
+      k_ = net_.Norm(k_, a_.qk_norm, prefix_ + a_.k_norm, keys);
+    }
+    q_ = context_.Heads(q_, a_.heads, a_.size);
+    k_ = context_.Heads(k_, a_.kv_heads, a_.size, cross_);
+    v_ = context_.Heads(v_, a_.kv_heads, value_size_, cross_);
+  }
+
+  // [tokens, kv_heads * (queries of one + 2) * size].
+  void ByHead(const Expr& all) {
+    const int64_t shared = a_.heads / a_.kv_heads;
+    const Expr parts = ReshapeTo(all, {context_.batch(), context_.length(), x2ir::Size(a_.kv_heads),
+                                       x2ir::Size(shared + 2), x2ir::Size(a_.size)});
+    const auto heads = [&](int64_t from, int64_t count) {
+      const Expr part = ReshapeTo(Part(parts, 3, from, count),
+                                  {context_.batch(), context_.length(),
+                                   x2ir::Size(a_.kv_heads * count), x2ir::Size(a_.size)});
+      return Transpose(part, {0, 2, 1, 3});
+    };
+    q_ = heads(0, shared), k_ = heads(shared, 1), v_ = heads(shared + 1, 1);
+  }
+
+  Expr HeadNorm(const Expr& x, const std::string& name, int64_t heads) {
+    if (a_.qk_norm.kind == NormSpec::kNone || a_.norm_all) return x;
+    if (!a_.norm_by_head) return net_.Norm(x, a_.qk_norm, prefix_ + name, a_.size);
+    NormSpec plain = a_.qk_norm;
+    plain.scale = plain.shift = false;
+    const Expr weight = net_.Weight(Joined(prefix_ + name, "weight"), {heads, a_.size});
+    return net_.Norm(x, plain, "", a_.size) * Unsqueeze(weight, {1});
+  }
+
+  void Position() {
+    const auto norm = [&] {
+      q_ = HeadNorm(q_, a_.q_norm, a_.heads);
+      k_ = HeadNorm(k_, a_.k_norm, a_.kv_heads);
+    };
+    if (!a_.norm_after_rope) norm();
+    if (a_.rope && !cross_) {
+      const Turn turn = context_.TurnBy(*a_.rope);
+      q_ = Turned(q_, *a_.rope, turn);
+      k_ = Turned(k_, *a_.rope, turn);
+    }
+    if (a_.norm_after_rope) norm();
+    if (a_.temperature_beta != 0) {
+      const Expr at = context_.positions.To(DType::kFloat32);
+      const Expr step = Floor((at + 1.0) / static_cast<double>(a_.temperature_length));
+      const Expr scale = Log(step + 1.0) * a_.temperature_beta + 1.0;
+      q_ = q_ * Unsqueeze(scale, {1, 3});
+    }
+  }
+
+  void Latently(const Expr& x) {
+    const Latent& l = *a_.latent;
+    const int64_t size = l.plain + l.turned;
+    NormSpec norm = a_.qk_norm;
+    Expr q = x;
+    if (l.q_rank) {
+      q = Linear(x, "self_attn.q_a_proj", width_, l.q_rank, a_.q_bias);
+      q = net_.Norm(q, norm, prefix_ + "self_attn.q_a_layernorm", l.q_rank);
+      q = Linear(q, "self_attn.q_b_proj", l.q_rank, a_.heads * size, false);
+    } else {
+      q = Linear(x, "self_attn.q_proj", width_, a_.heads * size, false);
+    }
+    const Expr both =
+        Linear(x, "self_attn.kv_a_proj_with_mqa", width_, l.kv_rank + l.turned, a_.q_bias);
+    const Expr narrow = net_.Norm(Part(both, 1, 0, l.kv_rank), norm,
+                                  prefix_ + "self_attn.kv_a_layernorm", l.kv_rank);
+    const Expr wide =
+        Linear(narrow, "self_attn.kv_b_proj", l.kv_rank, a_.heads * (l.plain + value_size_), false);
+    const Expr kv = context_.Heads(wide, a_.heads, l.plain + value_size_);
+    q_ = context_.Heads(q, a_.heads, size);
+    Expr shared = context_.Heads(Part(both, 1, l.kv_rank, l.turned), 1, l.turned);
+    Expr turned = Part(q_, 3, l.plain, l.turned);
+    if (a_.rope) {
+      const Turn turn = context_.TurnBy(*a_.rope);
+      turned = Turned(turned, *a_.rope, turn);
+      shared = Turned(shared, *a_.rope, turn);
+    }
+    q_ = Concat(net_.b(), {Part(q_, 3, 0, l.plain), turned}, 3);
+    const Expr of_all = Expand(shared, Vector(net_.b(), {context_.batch(), x2ir::Size(a_.heads),
+                                                         context_.length(), x2ir::Size(l.turned)}));
+    k_ = Concat(net_.b(), {Part(kv, 3, 0, l.plain), of_all}, 3);
+    v_ = Part(kv, 3, l.plain, value_size_);
+  }
+
+  void Append() {
+    const Context::Cache& past = context_.pasts.at(context_.presents.size());
+    k_ = Concat(net_.b(), {past.key, k_}, 2);
+    v_ = Concat(net_.b(), {past.value, v_}, 2);
+    context_.presents.push_back({k_, v_});
+  }
+
+  Expr Scored() {
+    Expr mask = cross_ ? context_.CrossMask() : context_.MaskOf(a_);
+    if (!a_.sinks.empty()) mask = WithSink(mask);
+    AttributeMap attrs;
+    if (a_.scale) attrs.Set("scale", static_cast<float>(*a_.scale));
+    if (a_.softcap != 0) attrs.Set("softcap", static_cast<float>(a_.softcap));
+    std::vector<Value*> operands = {k_, v_};
+    if (mask.value()) operands.push_back(mask);
+    return q_.Op("attention", operands, std::move(attrs));
+  }
+
+  // The sink is one more key, of zeros, whose score is all in the mask; its value is zero.
+  Expr WithSink(Expr mask) {
+    Builder& b = net_.b();
+    const auto one_more = [&](const Expr& x, int64_t size) {
+      return Concat(
+          b,
+          {x,
+           Filled(b, DType::kFloat32,
+                  {context_.batch(), x2ir::Size(a_.kv_heads), x2ir::Size(1), x2ir::Size(size)}, 0)},
+          2);
+    };
+    k_ = one_more(k_, a_.size), v_ = one_more(v_, value_size_);
+    const Expr sink = Reshape(net_.Weight(prefix_ + a_.sinks, {a_.heads}),
+                              std::vector<int64_t>{1, a_.heads, 1, 1});
+    const std::vector<x2ir::Size> sizes = {context_.batch(), x2ir::Size(a_.heads),
+                                           context_.length()};
+    const auto expanded = [&](const Expr& x, const x2ir::Size& keys) {
+      std::vector<x2ir::Size> all = sizes;
+      all.push_back(keys);
+      return Expand(x, Vector(b, all));
+    };
+    return Concat(b, {expanded(mask, context_.keys()), expanded(sink, x2ir::Size(1))}, 3);
+  }
+
+  Expr Out(const Expr& y) {
+    const int64_t width = a_.heads * value_size_;
+    const Expr rows = context_.Rows(y, width);
+    return a_.out.empty() ? rows : Linear(rows, a_.out, width, width_, a_.out_bias);
+  }
+
+  Context& context_;
+  Net& net_;
+  const Attention& a_;
+  const std::string& prefix_;
+  int64_t width_;
+  bool cross_;
+  int64_t value_size_;
+  Expr q_ = nullptr, k_ = nullptr, v_ = nullptr;
+};
+
+}  // namespace
+
+// --- Context -------------------------------------------------------------------------------------
+
+x2ir::Size Context::keys() {
+  if (!keys_) keys_ = past ? Plus(net_.b(), *past, length_) : length_;
+  return *keys_;
+}
+
+Turn Context::TurnBy(const Rope& rope) {
+  for (const auto& [known, turn] : turns_) {
+    if (known == rope) return turn;
+  }
+  turns_.emplace_back(rope, TurnOf(net_, rope, positions));
+  return turns_.back().second;
+}
+
+Expr Context::KeyPositions() {
+  Builder& b = net_.b();
+  return Unsqueeze(Expr(b, b.Op("range", {b.Int(0), Scalar(b, keys()), b.Int(1)})), {0});
+}
+
+// In the cache, whatever positions the caller gives.
+Expr Context::QueryPositions() {
+  Builder& b = net_.b();
+  const Expr first = past ? Scalar(b, *past) : Int(b, 0);
+  return Unsqueeze(Expr(b, b.Op("range", {first, Scalar(b, keys()), b.Int(1)})), {1});
+}
+
+Expr Context::Alibi(int64_t heads) {
+  Builder& b = net_.b();
+  const Expr slopes = NumbersAs(b, DType::kFloat32, {1, heads, 1, 1}, AlibiSlopes(heads), "alibi");
+  if (!padding.value()) return slopes * Unsqueeze(KeyPositions().To(DType::kFloat32), {0, 1});
+  const Expr counts = padding.To(DType::kInt64);
+  const Expr at = (CumSum(counts, 1) - 1.0) * counts;
+  return slopes * Unsqueeze(at.To(DType::kFloat32), {1, 2});
+}
+
+Expr Context::MaskOf(const Attention& attention) {
+  const std::tuple key(attention.window, attention.chunk, attention.alibi ? attention.heads : 0);
+  for (const auto& [known, mask] : masks_) {
+    if (known == key) return mask;
+  }
+  Expr allowed = nullptr;
+  const auto also = [&](const Expr& test) { allowed = allowed.value() ? allowed & test : test; };
+  if (causal) also(KeyPositions() <= QueryPositions());
+  if (attention.window > 0) {
+    const auto window = static_cast<double>(attention.window);
+    if (causal) {
+      also(KeyPositions() > QueryPositions() - window);
+    } else {
+      also(Abs(KeyPositions() - QueryPositions()) <= window);
+    }
+  }
+  if (attention.chunk > 0) {
+    const auto chunk = static_cast<double>(attention.chunk);
+    also(KeyPositions() / chunk == QueryPositions() / chunk);
+  }
+  if (allowed.value()) allowed = Unsqueeze(allowed, {0, 1});
+  if (padding.value()) also(Unsqueeze(padding, {1, 2}));
+  Builder& b = net_.b();
+  Expr mask = nullptr;
+  if (allowed.value()) {
+    const Expr zero(b, b.Scalar(DType::kFloat32, 0)), lowest(b, b.Scalar(DType::kFloat32, kLowest));
+    mask = Where(allowed, zero, lowest);
+  }
+  const auto add = [&](const Expr& x) { mask = mask.value() ? mask + x : x; };
+  if (attention.alibi) add(Alibi(attention.heads));
+  if (bias.value()) add(bias);
+  masks_.emplace_back(key, mask);
+  return mask;
+}
+
+Expr Context::CrossMask() {
+  if (!encoded_padding.value() || cross_mask_.value()) return cross_mask_;
+  Builder& b = net_.b();
+  const Expr zero(b, b.Scalar(DType::kFloat32, 0)), lowest(b, b.Scalar(DType::kFloat32, kLowest));
+  return cross_mask_ = Where(Unsqueeze(encoded_padding, {1, 2}), zero, lowest);
+}
+
+Expr Context::Heads(const Expr& x, int64_t heads, int64_t size, bool encoded_one) {
+  const Expr apart = ReshapeTo(
+      x, {batch_, encoded_one ? encoded_length : length_, x2ir::Size(heads), x2ir::Size(size)});
+  return Transpose(apart, {0, 2, 1, 3});
+}
+
+Expr Context::Rows(const Expr& x, int64_t width) {
+  return Reshape(Transpose(x, {0, 2, 1, 3}), std::vector<int64_t>{-1, width});
+}
+
+Expr Context::ByTokens(const Expr& x, int64_t width) {
+  return ReshapeTo(x, {batch_, length_, x2ir::Size(width)});
+}
+
+Expr Attend(Context& context, const Attention& attention, const std::string& prefix, const Expr& x,
+            int64_t width, bool cross) {
+  return Attending(context, attention, prefix, width, cross).Run(x);
+}
+
+}  // namespace x2ir::checkpoint

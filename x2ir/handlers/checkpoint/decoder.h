@@ -1,0 +1,60 @@
+// Models that write texts: a stack of causal layers between an embedding and a head, with the
+// interface that runtimes expect (Optimum, transformers.js, ONNX Runtime GenAI):
+//
+//   input_ids, attention_mask, position_ids, past_key_values.N.key, past_key_values.N.value
+//   -> logits, present.N.key, present.N.value
+//
+// Batch and lengths are dynamic; the past may be empty. Positions are an input of models that use
+// them. A family fills in a Decoder by its configuration.
+#ifndef X2IR_HANDLERS_CHECKPOINT_DECODER_H_
+#define X2IR_HANDLERS_CHECKPOINT_DECODER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "x2ir/handlers/checkpoint/architectures.h"
+#include "x2ir/handlers/checkpoint/transformer.h"
+
+namespace x2ir::checkpoint {
+
+struct Decoder {
+  int64_t width = 0, vocab = 0;
+  std::string prefix = "model.";  // of all weights but the head's
+  std::string embed = "embed_tokens";
+  int64_t embed_width = 0;              // 0: width; else projections in and out
+  std::string project_in, project_out;  // without bias
+  std::string embed_norm;               // of the embedding; empty: none
+  double embed_factor = 1;
+  std::string positions;           // learned ones; empty: none
+  int64_t position_count = 0;      // rows of their table
+  int64_t position_offset = 0;     // added to each position
+  bool positions_of_mask = false;  // counted by attention_mask, not given
+  std::vector<Layer> layers;
+  NormSpec norm;
+  std::string final_norm = "norm";  // empty: none
+  std::string head = "lm_head";
+  bool head_bias = false, tied = false;
+  double logit_factor = 1, logit_softcap = 0;
+  // Between the stack and the head: a dense layer, an activation, a norm (ModernBERT).
+  std::string head_dense, head_activation, head_norm;
+  bool head_dense_bias = false;
+};
+
+// Describes itself by its configuration.
+using DescribeDecoder = Decoder (*)(Net& net);
+// Registers the classes STEM + "ForCausalLM" (or "LMHeadModel") and STEM + "Model".
+bool RegisterDecoder(std::string model_type, std::string stem, DescribeDecoder describe);
+
+// What most of them have in common with Llama: a family changes what differs.
+Decoder LlamaLike(Net& net);
+
+// Whether each layer of that many is of sliding windows, by layer_types, or by `fallback`.
+std::vector<std::string> LayerTypes(Settings& settings, size_t layers,
+                                    const std::function<std::string(size_t)>& fallback);
+
+void BuildDecoder(Net& net, Decoder decoder, const std::string& class_name);
+
+}  // namespace x2ir::checkpoint
+
+#endif  // X2IR_HANDLERS_CHECKPOINT_DECODER_H_

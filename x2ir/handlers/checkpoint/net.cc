@@ -1,0 +1,271 @@
+#include "x2ir/handlers/checkpoint/net.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/layers/activation.h"
+#include "x2ir/builder/layers/dense.h"
+#include "x2ir/builder/layers/window.h"
+#include "x2ir/builder/shapes.h"
+
+namespace x2ir::checkpoint {
+namespace {
+
+std::string DimsText(const std::vector<int64_t>& dims) {
+  std::string text;
+  for (const int64_t d : dims) {
+    StrAppend(&text, text.empty() ? "" : ",", d < 0 ? std::string("?") : StrCat(d));
+  }
+  return StrCat("[", text, "]");
+}
+
+Expr Relu2(const Expr& x) { return Square(x.Op("relu")); }
+Expr QuickGelu(const Expr& x) { return x.Op("swish", {}, {{"alpha", 1.702f}}); }
+Expr Swish(const Expr& x) { return x.Op("swish"); }
+Expr Gelu10(const Expr& x) {
+  const Expr y = x.Op("gelu");
+  return Clip(y, y.Number(-10), y.Number(10));
+}
+Expr GeluAccurate(const Expr& x) { return activation::GeluTanh(x); }
+
+constexpr NamedActivation kActivations[] = {
+    {"gelu", "gelu"},
+    {"gelu_python", "gelu"},
+    {"gelu_10", "", Gelu10},
+    {"gelu_accurate", "", GeluAccurate},
+    {"gelu_fast", "", activation::GeluTanh},
+    {"gelu_new", "", activation::GeluTanh},
+    {"gelu_pytorch_tanh", "", activation::GeluTanh},
+    {"gelu_python_tanh", "", activation::GeluTanh},
+    {"hardswish", "hard_swish"},
+    {"linear", ""},
+    {"mish", "mish"},
+    {"quick_gelu", "", QuickGelu},
+    {"relu", "relu"},
+    {"relu2", "", Relu2},
+    {"sigmoid", "sigmoid"},
+    {"silu", "", Swish},
+    {"swish", "", Swish},
+    {"tanh", "tanh"},
+};
+
+}  // namespace
+
+std::string Joined(std::string_view prefix, std::string_view name) {
+  return prefix.empty() || prefix.ends_with('.') ? StrCat(prefix, name) : StrCat(prefix, ".", name);
+}
+
+Net::Net(Graph& graph, const Program& program)
+    : program_(program), settings_(program.config), b_(graph, nullptr) {
+  b_.set_stops(true);
+  b_.set_name_hint("constant");
+}
+
+Expr Net::Named(const Expr& x, std::string_view name) {
+  if (x->name().empty()) graph().Rename(x, graph().UniqueName(name));
+  return x;
+}
+
+void Net::NameAll() {
+  for (Node* node : graph().nodes()) {
+    for (Value* value : node->outputs()) {
+      if (value && value->name().empty()) graph().Rename(value, graph().UniqueName(node->op()));
+    }
+  }
+}
+
+const Tensor* Net::Find(std::string_view name) const { return program_.weights.Find(name); }
+
+bool Net::HasWeight(std::string_view name) const {
+  return Find(name) || program_.blocks.contains(name);
+}
+
+std::vector<int64_t> Net::DimsOf(std::string_view name) const {
+  if (const Tensor* tensor = Find(name)) return tensor->dims();
+  const auto block = program_.blocks.find(name);
+  if (block == program_.blocks.end()) Broken("weight '", name, "' is missing");
+  return block->second.dims;
+}
+
+void Net::CheckDims(std::string_view name, const std::vector<int64_t>& is,
+                    const std::vector<int64_t>& expected) const {
+  bool fits = is.size() == expected.size();
+  for (size_t i = 0; fits && i < is.size(); ++i) fits = expected[i] < 0 || expected[i] == is[i];
+  if (!fits) {
+    Broken("weight '", name, "' is ", DimsText(is), "; by the configuration it is ",
+           DimsText(expected));
+  }
+}
+
+Expr Net::StoredWeight(std::string_view name, const std::vector<int64_t>& dims) {
+  CheckDims(name, DimsOf(name), dims);
+  taken_.emplace(name);
+  auto [it, is_new] = stored_.try_emplace(std::string(name), nullptr);
+  if (!is_new) return {b_, it->second};
+  const Tensor* tensor = Find(name);
+  if (!tensor) Refuse("weight '", name, "' is in blocks");
+  switch (tensor->dtype()) {
+    case DType::kFloat32:
+    case DType::kFloat16:
+    case DType::kBFloat16:
+    case DType::kFloat64: break;
+    default:
+      Refuse("weight '", name, "' is of ", Name(tensor->dtype()),
+             "; float32, float16, bfloat16 and float64 are supported");
+  }
+  return {b_, it->second = graph().AddConstant(graph().UniqueName(name), *tensor)};
+}
+
+Expr Net::Weight(std::string_view name, const std::vector<int64_t>& dims) {
+  Value*& known = cast_[std::string(name)];
+  const Expr stored = StoredWeight(name, dims);
+  if (!known) known = stored.To(DType::kFloat32);
+  return {b_, known};
+}
+
+std::vector<double> Net::Numbers(std::string_view name, const std::vector<int64_t>& dims) {
+  CheckDims(name, DimsOf(name), dims);
+  taken_.emplace(name);
+  const Tensor* tensor = Find(name);
+  if (!tensor || !IsFloating(tensor->dtype())) Broken("weight '", name, "' is not of numbers");
+  if (tensor->num_elements() > (1 << 20)) Broken("weight '", name, "' is too large");
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < tensor->num_elements(); ++i) numbers.push_back(tensor->AsDouble(i));
+  return numbers;
+}
+
+std::string Net::AnyOf(const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    if (HasWeight(name)) return name;
+  }
+  return names[0];
+}
+
+void Net::IgnoreWeights(const std::vector<std::string>& patterns) {
+  ignored_.insert(ignored_.end(), patterns.begin(), patterns.end());
+}
+
+// --- Layers --------------------------------------------------------------------------------------
+
+Expr Net::Linear(const Expr& x, std::string_view name, int64_t in, int64_t out, bool bias,
+                 bool transposed) {
+  const std::string weight = StrCat(name, ".weight");
+  const Expr w = Weight(weight, transposed ? std::vector{in, out} : std::vector{out, in});
+  Value* shift = bias ? Weight(StrCat(name, ".bias"), {out}).value() : nullptr;
+  if (x.rank() == 2) return Named(Dense(x, w, shift, transposed), name);
+  // As a matrix: weights stay as they are then.
+  std::vector<x2ir::Size> sizes = AllSizes(x);
+  sizes.back() = out;
+  return Named(ReshapeTo(Dense(FlattenFront(x, x.rank() - 1), w, shift, transposed), sizes), name);
+}
+
+Expr Net::Embedding(const Expr& ids, std::string_view name, int64_t count, int64_t width) {
+  const Expr table = StoredWeight(StrCat(name, ".weight"), {count, width});
+  return Named(Gather(table, ids, 0).To(DType::kFloat32), name);
+}
+
+Expr Net::Norm(const Expr& x, const NormSpec& norm, std::string_view name, int64_t width) {
+  if (norm.kind == NormSpec::kNone) return x;
+  Expr scale = nullptr;
+  if (norm.scale) {
+    scale = Weight(Joined(name, "weight"), {width});
+    if (norm.plus_one) scale = scale + 1.0;
+  } else {
+    scale = Filled(b_, DType::kFloat32, {x2ir::Size(width)}, 1);
+  }
+  const AttributeMap attrs = {{"axis", -1}, {"epsilon", static_cast<float>(norm.eps)}};
+  std::vector<Value*> operands = {scale};
+  if (norm.kind == NormSpec::kLayer && norm.shift) {
+    operands.push_back(Weight(Joined(name, "bias"), {width}));
+  }
+  const char* op = norm.kind == NormSpec::kRms ? "rms_normalization" : "layer_normalization";
+  return Named(x.Op(op, operands, attrs), name);
+}
+
+Expr Net::Conv(const Expr& x, std::string_view name, const ConvSpec& conv) {
+  std::vector<int64_t> dims = {conv.out, conv.in / conv.groups};
+  dims.insert(dims.end(), conv.kernel.begin(), conv.kernel.end());
+  const Expr w = Weight(StrCat(name, ".weight"), dims);
+  Value* bias = conv.bias ? Weight(StrCat(name, ".bias"), {conv.out}).value() : nullptr;
+  Window window;
+  window.kernel = conv.kernel;
+  window.strides = conv.stride;
+  window.dilations = conv.dilation;
+  window.pads =
+      conv.padding.size() == 2 * conv.kernel.size() ? conv.padding : BothEnds(conv.padding);
+  return Named(MakeConv(x, w, bias, window, conv.groups), name);
+}
+
+Expr Net::Activate(const Expr& x, std::string_view activation) {
+  if (const auto y = Activated("relu6 leaky_relu", kActivations, activation, x)) return *y;
+  Refuse("activation '", activation, "' is not known");
+}
+
+Expr Net::BatchNorm(const Expr& x, std::string_view name, int64_t channels, double eps) {
+  const std::string prefix(name);
+  IgnoreWeights({Joined(prefix, "num_batches_tracked")});
+  std::vector<Value*> operands;
+  for (const char* part : {"weight", "bias", "running_mean", "running_var"}) {
+    operands.push_back(Weight(Joined(prefix, part), {channels}));
+  }
+  return x.Op("batch_normalization", operands, {{"epsilon", static_cast<float>(eps)}});
+}
+
+// --- Inputs and outputs
+// ----------------------------------------------------------------------------
+
+Expr Net::Input(std::string_view name, DType dtype, const std::vector<InputDim>& dims) {
+  Shape shape;
+  for (const InputDim& dim : dims) {
+    if (const int64_t* number = std::get_if<int64_t>(&dim)) {
+      shape.Append(Dim(*number));
+    } else {
+      shape.Append(Dim::Symbol(std::get<std::string>(dim)));
+    }
+  }
+  return {b_, graph().AddInput(name, Type::Tensor(dtype, shape))};
+}
+
+void Net::Output(std::string_view name, const Expr& x) {
+  Value* value = x;
+  // An output is a value of its own, and made by a node.
+  const auto& outputs = graph().outputs();
+  if (!value->producer() || std::find(outputs.begin(), outputs.end(), value) != outputs.end()) {
+    value = x.Op("identity");
+  }
+  graph().Rename(value, graph().UniqueName(name));
+  graph().AddOutput(value);
+}
+
+void Net::CheckAllTaken() {
+  if (const std::vector<std::string> unknown = settings_.Unknown(); !unknown.empty()) {
+    std::string all;
+    for (const std::string& key : unknown) {
+      StrAppend(&all, all.empty() ? "'" : ", '", key, "' (",
+                program_.config[key].ToString().substr(0, 40), ")");
+    }
+    Refuse("config.json has settings that are not known for this architecture: ", all,
+           "; what they change is not known, so nothing is written");
+  }
+  std::vector<std::string> unused;
+  const auto note = [&](const std::string& name) {
+    for (const std::string& pattern : ignored_) {
+      const bool open = pattern.ends_with('*');
+      if (open ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern) return;
+    }
+    if (!taken_.contains(name)) unused.push_back(name);
+  };
+  for (const auto& [name, tensor] : program_.weights.tensors) note(name);
+  for (const auto& [name, block] : program_.blocks) note(name);
+  if (unused.empty()) return;
+  std::sort(unused.begin(), unused.end());
+  std::string all;
+  for (size_t i = 0; i < unused.size() && i < 5; ++i) {
+    StrAppend(&all, i ? ", '" : "'", unused[i], "'");
+  }
+  if (unused.size() > 5) StrAppend(&all, " and ", unused.size() - 5, " others");
+  Refuse("the checkpoint has weights that its architecture does not use: ", all);
+}
+
+}  // namespace x2ir::checkpoint

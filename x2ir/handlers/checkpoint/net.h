@@ -1,0 +1,125 @@
+// What all architectures are made with: the graph that is being built, the settings and the
+// weights of the checkpoint. Weights are asked for by their names and shapes; one that is missing,
+// or of another shape, ends the conversion, and so does one that nobody asked for.
+//
+// The graph computes in float32. Weights of float16 and bfloat16 stay as they are stored, with a
+// cast where they are used.
+#ifndef X2IR_HANDLERS_CHECKPOINT_NET_H_
+#define X2IR_HANDLERS_CHECKPOINT_NET_H_
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "x2ir/builder/expr.h"
+#include "x2ir/builder/size.h"
+#include "x2ir/formats/checkpoint/program.h"
+#include "x2ir/graph_wrapper/model.h"
+#include "x2ir/handlers/checkpoint/settings.h"
+
+namespace x2ir::checkpoint {
+
+// A name with its prefix: "model.layers.0." / "mlp" is "model.layers.0.mlp".
+std::string Joined(std::string_view prefix, std::string_view name);
+
+// Elements [from, from + count) of an axis.
+inline Expr Part(const Expr& x, int64_t axis, int64_t from, int64_t count) {
+  return Slice(x, axis, x2ir::Size(from), x2ir::Size(from + count));
+}
+
+// A score that does not count. Not infinity: a query that sees nothing gives numbers, too.
+inline constexpr double kLowest = std::numeric_limits<float>::lowest();
+
+struct NormSpec {
+  enum Kind : uint8_t { kNone, kLayer, kRms };
+  Kind kind = kNone;
+  double eps = 1e-5;
+  bool scale = true;      // has a weight
+  bool shift = true;      // kLayer: has a bias
+  bool plus_one = false;  // the scale is weight + 1
+  bool in_float32 = true;
+};
+
+class Net {
+ public:
+  Net(Graph& graph, const Program& program);
+
+  Builder& b() { return b_; }
+  Graph& graph() { return b_.graph(); }
+  Settings& settings() { return settings_; }
+  const Program& program() const { return program_; }
+  const Request& request() const { return program_.request; }
+
+  // --- Weights ---------------------------------------------------------------------------------
+  bool HasWeight(std::string_view name) const;
+  // Its sizes, as the file has them; refused where there is none.
+  std::vector<int64_t> DimsOf(std::string_view name) const;
+  // As float32. -1 in `dims` is any size.
+  Expr Weight(std::string_view name, const std::vector<int64_t>& dims);
+  // The type that it is stored in.
+  Expr StoredWeight(std::string_view name, const std::vector<int64_t>& dims);
+  // Elements [start, start + count) of its first axis, which no other part needs to be a copy of.
+  Expr WeightRows(std::string_view name, const std::vector<int64_t>& dims, int64_t start,
+                  int64_t count);
+  // The numbers of a small weight that the graph does not hold.
+  std::vector<double> Numbers(std::string_view name, const std::vector<int64_t>& dims);
+  // Another name for a weight that is stored under one of them only (tied ones).
+  std::string AnyOf(const std::vector<std::string>& names) const;
+  // Names, or starts of names that end in '*', of what is stored and not used: buffers.
+  void IgnoreWeights(const std::vector<std::string>& patterns);
+
+  // --- Layers ----------------------------------------------------------------------------------
+  // The last axis of x [.., in] by NAME.weight [out, in] (transposed: [in, out]) and NAME.bias.
+  Expr Linear(const Expr& x, std::string_view name, int64_t in, int64_t out, bool bias = true,
+              bool transposed = false);
+  // Rows of NAME.weight [count, width] by their numbers.
+  Expr Embedding(const Expr& ids, std::string_view name, int64_t count, int64_t width);
+  // Over the last axis, of `width` elements.
+  Expr Norm(const Expr& x, const NormSpec& norm, std::string_view name, int64_t width);
+  // Channels first. NAME.weight [out, in / groups, kernel...].
+  struct ConvSpec {
+    int64_t in, out;
+    std::vector<int64_t> kernel, stride = {}, padding = {};  // padding: of both sides, or pairs
+    int64_t groups = 1;
+    bool bias = true;
+    std::vector<int64_t> dilation = {};
+  };
+  Expr Conv(const Expr& x, std::string_view name, const ConvSpec& conv);
+  // By the names of transformers' ACT2FN.
+  Expr Activate(const Expr& x, std::string_view activation);
+  Expr BatchNorm(const Expr& x, std::string_view name, int64_t channels, double eps);
+
+  // --- Inputs and outputs ------------------------------------------------------------------------
+  // A dim that is a text is a size with a name.
+  using InputDim = std::variant<int64_t, std::string>;
+  Expr Input(std::string_view name, DType dtype, const std::vector<InputDim>& dims);
+  void Output(std::string_view name, const Expr& x);
+
+  // x, with that name if it has none; and names for all values that have none.
+  Expr Named(const Expr& x, std::string_view name);
+  void NameAll();
+
+  // What nobody asked for, of settings and of weights. Refused where there is any.
+  void CheckAllTaken();
+
+ private:
+  const Tensor* Find(std::string_view name) const;
+  void CheckDims(std::string_view name, const std::vector<int64_t>& is,
+                 const std::vector<int64_t>& expected) const;
+
+  const Program& program_;
+  Settings settings_;
+  Builder b_;
+  StringSet taken_;
+  std::vector<std::string> ignored_;
+  std::map<std::string, Value*, std::less<>> stored_, cast_;
+};
+
+}  // namespace x2ir::checkpoint
+
+#endif  // X2IR_HANDLERS_CHECKPOINT_NET_H_

@@ -1,0 +1,106 @@
+#include "x2ir/handlers/checkpoint/run.h"
+
+#include <algorithm>
+
+#include "x2ir/core/dialect.h"
+#include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/handlers/checkpoint/architectures.h"
+
+namespace x2ir::checkpoint {
+namespace {
+
+std::string KnownTypes() {
+  std::string all;
+  for (const Architecture* a : AllArchitectures()) {
+    StrAppend(&all, all.empty() ? "" : ", ", a->model_type);
+  }
+  return all;
+}
+
+// A transformers class that serves a task, by the end of its name.
+struct Task {
+  std::string_view name, suffix;
+};
+constexpr Task kTasks[] = {{"text-generation", "ForCausalLM"},
+                           {"text-generation", "LMHeadModel"},
+                           {"feature-extraction", "Model"},
+                           {"fill-mask", "ForMaskedLM"},
+                           {"text-classification", "ForSequenceClassification"},
+                           {"token-classification", "ForTokenClassification"},
+                           {"question-answering", "ForQuestionAnswering"},
+                           {"image-classification", "ForImageClassification"},
+                           {"audio-classification", "ForAudioClassification"},
+                           {"object-detection", "ForObjectDetection"},
+                           {"semantic-segmentation", "ForSemanticSegmentation"},
+                           {"automatic-speech-recognition", "ForCTC"},
+                           {"text2text-generation", "ForConditionalGeneration"}};
+
+std::string ClassOf(const Program& program, const Architecture& architecture) {
+  const Json& named = program.config["architectures"].at(0);
+  std::string name = named.text();
+  if (name.empty()) name = architecture.classes[0];
+  if (!program.request.task.empty()) {
+    std::string of_task;
+    bool known = false;
+    for (const Task& task : kTasks) {
+      if (task.name != program.request.task) continue;
+      known = true;
+      for (const std::string& c : architecture.classes) {
+        if (of_task.empty() && c.ends_with(task.suffix)) of_task = c;
+      }
+    }
+    if (!known) {
+      std::string all;
+      for (const Task& task : kTasks) {
+        if (all.find(task.name) == all.npos) StrAppend(&all, all.empty() ? "" : ", ", task.name);
+      }
+      throw Refusal{
+          OptionError("task", "'", program.request.task, "' is not known; expected ", all)};
+    }
+    if (of_task.empty()) {
+      throw Refusal{OptionError("task", "models of ", architecture.model_type, " are not made for ",
+                                program.request.task)};
+    }
+    name = of_task;
+  }
+  std::string all;
+  for (const std::string& c : architecture.classes) {
+    if (c == name) return name;
+    StrAppend(&all, all.empty() ? "" : ", ", c);
+  }
+  Refuse("class '", name, "' of ", architecture.model_type,
+         " is not supported; those that are: ", all, " (", OptionText("task"), " chooses one)");
+}
+
+}  // namespace
+
+absl::Status RunCheckpoint(Model& model, std::vector<std::string>&) {
+  const auto* program = dynamic_cast<const Program*>(model.program.get());
+  if (!program) return Internal("a program that is no checkpoint");
+  const std::string& type = program->config["model_type"].text();
+  const Architecture* architecture = FindArchitecture(type);
+  if (!architecture) {
+    const std::string& name = program->config["architectures"].at(0).text();
+    return Unimplemented("architecture '", name.empty() ? type : name, "' (model_type '", type,
+                         "') is not known; those that are: ", KnownTypes());
+  }
+  Net net(*model.graph, *program);
+  try {
+    architecture->build(net, ClassOf(*program, *architecture));
+    net.NameAll();
+    net.CheckAllTaken();
+  } catch (const Refusal& refusal) {
+    return refusal.status;
+  } catch (const Builder::Stopped&) {
+    return Annotate(net.b().status(), StrCat("architecture '", type, "'"));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+[[maybe_unused]] const bool kDialectIsRegistered =
+    RegisterDialect({.name = kDialect, .holds_any_ops = false, .run_program = RunCheckpoint});
+
+}  // namespace
+}  // namespace x2ir::checkpoint
