@@ -79,6 +79,10 @@ struct Dialect {
   // Whether a file can hold ops that the dialect does not have, in another domain
   // (`continue_on_error`).
   bool holds_any_ops = true;
+  // Of a source: its weights are stored in the types that a user chose for them, and stay so in
+  // targets whose runtimes compute what depends on constants alone once, when they load a file.
+  bool weights_keep_types = false;
+  bool folds_constants = false;
   // Errors of a written node against its op, for a dialect whose ops a schema cannot describe
   // (PyTorch's calls name their arguments).
   std::function<std::vector<std::string>(const Node& node)> check{};

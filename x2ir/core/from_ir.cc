@@ -224,10 +224,15 @@ absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, PassC
   return absl::OkStatus();
 }
 
-absl::Status ExportModel(Model& model, const std::string& dialect, const ExportOptions& options,
+absl::Status ExportModel(Model& model, const std::string& dialect, const ExportOptions& given,
                          const FormatOptions& target, Report& report) {
   Graph& graph = *model.graph;
   const Dialect* known = FindDialect(dialect);
+  ExportOptions options = given;
+  if (const Dialect* source = FindDialect(model.source_dialect);
+      source && source->weights_keep_types && known && known->folds_constants) {
+    options.keep_weight_types = true;
+  }
   const bool home = model.source_dialect == dialect;  // back to where it came from
   const int source_opset = home ? static_cast<int>(model.Opset("")) : 0;
   X2IR_ASSIGN_OR_RETURN(const int opset,

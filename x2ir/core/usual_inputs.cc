@@ -29,21 +29,39 @@ using Sizes = StringMap<int64_t>;  // of symbolic names
 // Elements of more than this are not made up.
 constexpr int64_t kMaxElements = int64_t{1} << 28;
 
-// The dims of a shape; nothing where a size is not known. Of a past the lengths that nobody gives
-// are 0.
-std::optional<std::vector<int64_t>> DimsBy(const Shape& shape, const Sizes& sizes, bool no_past) {
+// What the given inputs tell: sizes of names, and those of the tokens for files that lost the
+// names.
+struct Known {
+  Sizes sizes{};
+  std::optional<int64_t> batch{}, length{};
+  int64_t past = 0;
+  bool past_given = false;
+};
+
+// The dims of an input that is made up; nothing where a size is not known.
+std::optional<std::vector<int64_t>> DimsBy(const Shape& shape, Usual usual, const Known& known) {
   std::vector<int64_t> dims;
   int64_t elements = 1;
-  for (const Dim& dim : shape) {
-    const Dim known = dim.Substitute([&](std::string_view name) -> std::optional<Dim> {
-      const auto it = sizes.find(name);
-      if (it != sizes.end()) return Dim(it->second);
-      if (no_past && name.find("past") != name.npos) return Dim(0);
+  for (int64_t axis = 0; axis < shape.rank(); ++axis) {
+    const Dim dim = shape[axis].Substitute([&](std::string_view name) -> std::optional<Dim> {
+      const auto it = known.sizes.find(name);
+      if (it != known.sizes.end()) return Dim(it->second);
+      if (!known.past_given && name.find("past") != name.npos) return Dim(0);
       return std::nullopt;
     });
-    if (!known.is_static() || known.value() < 0 || known.value() > kMaxElements) return {};
-    dims.push_back(known.value());
-    elements *= std::max<int64_t>(known.value(), 1);
+    std::optional<int64_t> size;
+    if (dim.is_static()) {
+      size = dim.value();
+    } else if (axis == 0) {
+      size = known.batch;
+    } else if (usual == Usual::kPast) {
+      size = known.past;
+    } else if (known.length && axis == 1) {
+      size = *known.length + (usual == Usual::kOnes ? known.past : 0);
+    }
+    if (!size || *size < 0 || *size > kMaxElements) return {};
+    dims.push_back(*size);
+    elements *= std::max<int64_t>(*size, 1);
     if (elements > kMaxElements) return {};
   }
   return dims;
@@ -80,28 +98,29 @@ std::vector<std::optional<Tensor>> WithUsualInputs(const Graph& graph,
   std::vector<std::optional<Tensor>> all(inputs.begin(), inputs.end());
   const auto declared = graph.inputs();
   if (all.size() != declared.size()) return all;
-  Sizes sizes;
-  bool past_given = false;
+  Known known;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) continue;
-    if (const Shape* shape = declared[i]->shape()) NoteSizes(*shape, *all[i], sizes);
-    past_given = past_given || UsualOf(declared[i]->name()) == Usual::kPast;
-  }
-  int64_t past = 0;
-  for (const auto& [name, size] : sizes) {
-    if (name.find("past") != name.npos) past = size;
+    const std::string_view name = declared[i]->name();
+    if (const Shape* shape = declared[i]->shape()) NoteSizes(*shape, *all[i], known.sizes);
+    if (name == "input_ids" && all[i]->rank() == 2) {
+      known.batch = all[i]->dim(0), known.length = all[i]->dim(1);
+    }
+    if (UsualOf(name) == Usual::kPast && name.ends_with(".key") && all[i]->rank() == 4) {
+      known.past = all[i]->dim(2), known.past_given = true;
+    }
   }
   for (size_t i = 0; i < all.size(); ++i) {
     const Usual usual = UsualOf(declared[i]->name());
     const Shape* shape = declared[i]->shape();
     if (all[i] || usual == Usual::kNone || !shape || declared[i]->constant()) continue;
-    const auto dims = DimsBy(*shape, sizes, !past_given);
+    const auto dims = DimsBy(*shape, usual, known);
     const DType dtype = declared[i]->dtype();
     if (!dims || (usual != Usual::kPast && dtype != DType::kInt64) || !IsNumeric(dtype)) continue;
     if (usual == Usual::kOnes) {
       all[i] = Counts(*dims, [](int64_t) { return 1; });
     } else if (usual == Usual::kCounted) {
-      all[i] = Counts(*dims, [&](int64_t at) { return past + at; });
+      all[i] = Counts(*dims, [&](int64_t at) { return known.past + at; });
     } else {
       all[i] = Tensor::Zeros(dtype, *dims);
     }

@@ -18,14 +18,24 @@ bool IsCastToFloat32(const Node& node) {
          !node.output(0)->is_graph_output();
 }
 
+// Rows of a table, which are all cast.
+bool IsGatherOfWidened(const Use& use) {
+  const Node& node = *use.node;
+  if (!node.Is("gather") || use.index != 0 || node.output(0)->is_graph_output()) return false;
+  const auto uses = node.output(0)->uses();
+  return !uses.empty() && std::all_of(uses.begin(), uses.end(),
+                                      [](const Use& of) { return IsCastToFloat32(*of.node); });
+}
+
 bool IsWidened(const Value& constant) {
   const Tensor* tensor = constant.fixed_constant();
   if (!tensor || tensor->is_sparse() || constant.uses().empty() || constant.is_graph_output()) {
     return false;
   }
   if (tensor->dtype() != DType::kFloat16 && tensor->dtype() != DType::kBFloat16) return false;
-  return std::all_of(constant.uses().begin(), constant.uses().end(),
-                     [](const Use& use) { return IsCastToFloat32(*use.node); });
+  return std::all_of(constant.uses().begin(), constant.uses().end(), [](const Use& use) {
+    return IsCastToFloat32(*use.node) || IsGatherOfWidened(use);
+  });
 }
 
 absl::StatusOr<Tensor> AsFloat32(const Tensor& narrow) {
@@ -73,15 +83,28 @@ class WeightWidener {
     return absl::OkStatus();
   }
 
+  static void DropCast(Node* cast, Value* wide) {
+    cast->graph()->ReplaceAllUses(cast->output(0), wide);
+    cast->graph()->EraseUnused(cast);
+  }
+
   absl::Status Widen(Graph& graph, Value* narrow) {
     X2IR_ASSIGN_OR_RETURN(Tensor tensor, AsFloat32(*narrow->constant()));
     growth_ += static_cast<int64_t>(tensor.nbytes() - narrow->constant()->nbytes());
     Value* wide = graph.AddConstant(graph.UniqueName(narrow->name()), std::move(tensor));
     wide->annotations().MergeFrom(narrow->annotations());
     while (!narrow->uses().empty()) {
-      Node* cast = narrow->uses().back().node;
-      cast->graph()->ReplaceAllUses(cast->output(0), wide);
-      cast->graph()->EraseUnused(cast);
+      const Use use = narrow->uses().back();
+      if (use.node->Is("gather")) {
+        use.node->SetInput(0, wide);
+        Value* rows = use.node->output(0);
+        Type type = rows->type();
+        rows->set_type(type.shape() ? Type::Tensor(DType::kFloat32, *type.shape())
+                                    : Type::Tensor(DType::kFloat32));
+        while (!rows->uses().empty()) DropCast(rows->uses().back().node, rows);
+      } else {
+        DropCast(use.node, wide);
+      }
     }
     graph.SwapNames(narrow, wide);
     graph.RemoveConstant(narrow);

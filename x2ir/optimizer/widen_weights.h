@@ -16,10 +16,11 @@ struct Widened {
   int64_t in_file = 0;  // that stay, because the model will refer to them (StaysInFile)
 };
 
-// Constants of these types whose uses are all casts to float32, in nested graphs too, become
-// float32, and take the casts' place. One that something else uses as well stays: the file would
-// hold it twice. Large ones are made in parts (graph_wrapper/residency.h). What the file grows by
-// does not count as growth in passes that limit it (room.h). The graph is of inferred IR.
+// Constants of these types whose uses are all casts to float32, or gathers whose results are all
+// cast, in nested graphs too, become float32, and take the casts' place. One that something else
+// uses as well stays: the file would hold it twice. Large ones are made in parts
+// (graph_wrapper/residency.h). What the file grows by does not count as growth in passes that limit
+// it (room.h). The graph is of inferred IR.
 absl::StatusOr<Widened> WidenWeights(Graph& graph, const PassContext& context);
 
 }  // namespace x2ir

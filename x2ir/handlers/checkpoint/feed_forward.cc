@@ -105,19 +105,16 @@ Expr Consult(Net& net, const Experts& e, const std::string& prefix, const Expr& 
   const Picks picks = Routing(net, e).Run(logits, prefix);
   const Size tokens = SizeAt(x, 0);
   // [experts, tokens]: the weight of each expert for each token; 0 where it is not picked.
-  const Expr none = Filled(b, DType::kFloat32, {tokens, Size(e.count)}, 0);
+  const Expr numbers =
+      Reshape(Ints(b, CountedFrom(0, e.count)), std::vector<int64_t>{e.count, 1, 1});
   const Expr weights =
-      Transpose(ScatterElements(none, 1, picks.experts, picks.weights, "none"), {1, 0});
-  const Expr chosen =
-      Transpose(ScatterElements(none, 1, picks.experts,
-                                Filled(b, DType::kFloat32, {tokens, Size(e.picked)}, 1), "none"),
-                {1, 0});
+      Sum(Where(numbers == Unsqueeze(picks.experts, {0}), Unsqueeze(picks.weights, {0}), 0.0), 2);
   Expr sum = Filled(b, DType::kFloat32, {tokens, Size(width)}, 0);
   for (int64_t i = 0; i < e.count; ++i) {
-    const Expr at =
-        Squeeze(Expr(b, ElementAt(chosen, 0, i)).Op("non_zero"), {0});  // the tokens that picked it
+    const Expr of_one = ElementAt(weights, 0, i);
+    const Expr at = Squeeze(of_one.Op("non_zero"), {0});  // the tokens that picked it
     Expr operand = Gather(x, at, 0);
-    const Expr weight = Unsqueeze(Gather(ElementAt(weights, 0, i), at, 0), {1});
+    const Expr weight = Unsqueeze(Gather(of_one, at, 0), {1});
     if (e.weigh_input) operand = operand * weight;
     Expr y = FeedForward(net, e.mlp, prefix + WithNumber(e.prefix, i), operand, width);
     if (!e.weigh_input) y = y * weight;

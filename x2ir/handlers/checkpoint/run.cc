@@ -99,8 +99,10 @@ absl::Status RunCheckpoint(Model& model, std::vector<std::string>&) {
 
 namespace {
 
-[[maybe_unused]] const bool kDialectIsRegistered =
-    RegisterDialect({.name = kDialect, .holds_any_ops = false, .run_program = RunCheckpoint});
+[[maybe_unused]] const bool kDialectIsRegistered = RegisterDialect({.name = kDialect,
+                                                                    .holds_any_ops = false,
+                                                                    .weights_keep_types = true,
+                                                                    .run_program = RunCheckpoint});
 
 }  // namespace
 }  // namespace x2ir::checkpoint

@@ -206,6 +206,7 @@ constexpr int kDefaultOpset = 17;
                      .ops = Ops,
                      .domain_version = DomainVersionFor,
                      .layout = "channels_first",
+                     .folds_constants = true,
                      .check = CheckOutputs,
                      .after_read = Prepare,
                      .fused_ops = FusedOps,
