@@ -103,6 +103,64 @@ TEST(TorchComplex, SumsAndNorms) {
   for (const CallRow& row : rows) ExpectCall(row);
 }
 
+TEST(TorchComplex, Matrices) {
+  const CallRow rows[] = {
+      {"a = complex64[2,2]{(0, 1), (0, 0), (0, 0), (2, 0)}\n b = complex64[2,1]{(1, 0), (0, 4)}",
+       "y: complex64[2,1] = torch.aten::linalg_solve.default(a, b) { operands = [\"A\", \"B\"] }",
+       "y", "float32[2,1,2]{0, -1, 0, 2}"},
+      {"a = complex64[2,2]{(0, 0), (0, 1), (2, 0), (0, 0)}",
+       "y: complex64[] = torch.aten::linalg_det.default(a) { operands = [\"A\"] }", "y",
+       "float32[2]{-0, -2}"},
+      {"a = complex64[2,2]{(0, 0), (0, 1), (1, 0), (0, 0)}",
+       "y, z: complex64[], float32[] = torch.aten::linalg_slogdet.default(a) { operands = [\"A\"] "
+       "}",
+       "y, z", "float32[2]{-0, -1}; float32[]{0}"},
+      // The pivot has the largest |re| + |im|, not the largest absolute value.
+      {"a = complex64[2,2]{(1.25, 0), (0, 0), (1, 0.5), (1, 0)}",
+       "y, z, w: complex64[2,2], int32[2], int32[] = torch.aten::linalg_lu_factor_ex.default(a) { "
+       "operands = [\"A\"] }",
+       "y, z, w", "float32[2,2,2]{1, 0.5, 1, 0, 1, -0.5, -1, 0.5}; int32[2]{2, 2}; int32[]{0}"},
+      {"a = complex64[2,2]{(1, 0), (1, 0), (1, 0), (1, 0)}",
+       "y, z: complex64[2,2], int32[] = torch.aten::linalg_inv_ex.default(a) { operands = [\"A\"] "
+       "}",
+       "z", "int32[]{2}"},
+      // Of the lower triangle, or of the upper one.
+      {"a = complex64[2,2]{(4, 9), (7, 0), (0, 2), (5, 9)}",
+       "y: complex64[2,2] = torch.aten::linalg_cholesky.default(a) { operands = [\"self\"] }", "y",
+       "float32[2,2,2]{2, 0, 0, 0, 0, 1, 2, 0}"},
+      {"a = complex64[2,2]{(4, 0), (0, 2), (7, 0), (5, 0)}",
+       "y: complex64[2,2] = torch.aten::linalg_cholesky.default(a) { operands = [\"self\"], upper "
+       "= "
+       "tensor(bool[]{true}) }",
+       "y", "float32[2,2,2]{2, -0, 0, 1, 0, -0, 2, -0}"},
+      {"a = complex64[2,2]{(0, 3), (0, 0), (0, 0), (4, 0)}",
+       "y: float32[] = torch.aten::linalg_matrix_norm.str_ord(a) { operands = [\"self\"], ord = "
+       "\"nuc\" }",
+       "y", "float32[]{7}"},
+      {"a = complex64[2,2]{(3, 4), (0, 0), (0, 0), (4, 0)}",
+       "y: float32[] = torch.aten::linalg_matrix_norm.default(a) { operands = [\"self\"], ord = 1 "
+       "}",
+       "y", "float32[]{5}"},
+      {"a = complex64[2,2]{(0, 3), (0, 0), (0, 0), (4, 0)}",
+       "y: float32[2] = torch.aten::linalg_svdvals.default(a) { operands = [\"A\"] }", "y",
+       "float32[2]{4, 3}"},
+      {"a = complex64[2,1]{(0, 2), (0, 0)}",
+       "y: complex64[1,2] = torch.aten::linalg_pinv.default(a) { operands = [\"self\"] }", "y",
+       "float32[1,2,2]{0, -0.5, 0, 0}"},
+      {"a = complex64[2,2]{(1, 0), (0, 1), (0, 1), (-1, 0)}",
+       "y: int64[] = torch.aten::linalg_matrix_rank.default(a) { operands = [\"self\"], tol = "
+       "0.0001d }",
+       "y", "int64[]{1}"},
+      {kZ, "y: float32[] = torch.aten::linalg_norm.default(a) { operands = [\"self\"], ord = 1 }",
+       "y", "float32[]{7}"},
+      {"a = complex64[2,2]{(1, 0), (0, 1), (0, 1), (-1, 0)}",
+       "y, z: complex64[2,2], complex64[2] = torch.aten::geqrf.default(a) { operands = [\"self\"] "
+       "}",
+       "y", "error of complex numbers"},
+  };
+  for (const CallRow& row : rows) ExpectCall(row);
+}
+
 // --- Functions against the C++ library's, in float64
 // ----------------------------------------------
 

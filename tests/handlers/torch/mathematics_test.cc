@@ -182,6 +182,10 @@ TEST(TorchMathematics, Systems) {
        "y: float32[] = torch.aten::linalg_matrix_norm.str_ord(a0) { operands = [\"self\"], ord = "
        "\"nuc\" }",
        "y", "float32[]{7}"},
+      {"a0 = float32[0,3]{}",
+       "y: float32[] = torch.aten::linalg_matrix_norm.default(a0) { operands = [\"self\"], ord = "
+       "infd }",
+       "y", "float32[]{0}"},
       {"a0 = float32[2,2]{3, 4, 0, 0}",
        "y: float32[] = torch.aten::linalg_norm.default(a0) { operands = [\"self\"] }", "y",
        "float32[]{5}"},
@@ -191,6 +195,31 @@ TEST(TorchMathematics, Systems) {
       {"a0 = float32[2,2]{-1, 0, 0, -3}",
        "y: float32[2] = torch.aten::linalg_eigvalsh.default(a0) { operands = [\"self\"] }", "y",
        "float32[2]{-3, -1}"},
+  };
+  for (const CallRow& row : rows) ExpectCall(row);
+}
+
+// What is the same whichever signs singular vectors have.
+TEST(TorchMathematics, FactorsWithoutSigns) {
+  const CallRow rows[] = {
+      {"a0 = float32[2,2]{0, 2, -1, 0}",
+       "y, z: float32[2,2], float32[2,2] = torch.aten::linalg_polar.default(a0) { operands = "
+       "[\"A\"] }",
+       "y, z", "float32[2,2]{0, 1, -1, 0}; float32[2,2]{1, 0, 0, 2}"},
+      // Of the lower triangle; eigenvalues below 0 count as 0.
+      {"a0 = float32[2,2]{4, 99, 0, 9}",
+       "y: float32[2,2] = torch.aten::linalg_matrix_sqrth.default(a0) { operands = [\"self\"] }",
+       "y", "float32[2,2]{2, 0, 0, 3}"},
+      {"a0 = float32[2,2]{1, 0, 0, -4}",
+       "y: float32[2,2] = torch.aten::linalg_matrix_sqrth.default(a0) { operands = [\"self\"] }",
+       "y", "float32[2,2]{1, 0, 0, 0}"},
+      {"a0 = float32[2,2]{0, 1, 1, 0}",
+       "y: float32[2,2] = torch.aten::linalg_matrix_sqrth.default(a0) { operands = [\"self\"] }",
+       "y", "float32[2,2]{0.5, 0.5, 0.5, 0.5}"},
+      {"a0 = float32[2,3]{0, 1, 1, 0, 0, 0}",
+       "y, z: float32[2,3], float32[3,3] = torch.aten::linalg_polar.default(a0) { operands = "
+       "[\"A\"] }",
+       "y, z", "error expected as many rows as columns, or more"},
   };
   for (const CallRow& row : rows) ExpectCall(row);
 }

@@ -82,6 +82,17 @@ constexpr std::string_view kOfComplex[] = {
     "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "fill", "full", "full_like",
     "new_empty", "new_full", "new_ones", "new_zeros", "ones", "ones_like", "scalar_tensor",
     "sym_numel", "sym_size", "zero", "zeros", "zeros_like",
+    // Systems of equations and what solves them.
+    "_linalg_det", "_linalg_slogdet", "_linalg_solve_ex", "_lu_with_info", "cholesky",
+    "cholesky_inverse", "cholesky_solve", "det", "inverse", "linalg_cholesky", "linalg_cholesky_ex",
+    "linalg_det", "linalg_inv", "linalg_inv_ex", "linalg_lu_factor", "linalg_lu_factor_ex",
+    "linalg_lu_solve", "linalg_slogdet", "linalg_solve", "linalg_solve_ex",
+    "linalg_solve_triangular", "linalg_tensorinv", "linalg_tensorsolve", "logdet", "lu_solve",
+    "slogdet",
+    // Singular values, and what they give.
+    "linalg_cond", "linalg_eigvalsh", "linalg_lstsq", "linalg_matrix_norm", "linalg_matrix_rank",
+    "linalg_matrix_sqrth", "linalg_norm", "linalg_pinv", "linalg_polar", "linalg_svdvals",
+    "nuclear_norm", "pinverse",
     // Fourier.
     "_fft_c2c", "_fft_c2r", "_fft_r2c", "fft_fft", "fft_fft2", "fft_fftn", "fft_hfft", "fft_hfft2",
     "fft_hfftn", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn",
