@@ -574,6 +574,7 @@ TEST(TorchBytecodeTest, SaysWhatIsWrong) {
        "its block leaves 0 values, not 1"},
       {{"RET", "LOADC 0"}, "a return that is not the last instruction"},
       {{"CREATE_OBJECT 0"}, "it makes an object of no class"},
+      {{"LOADC 0", "LOADC 0", "LOADC 0", "DICT_CONSTRUCT 0 3"}, "it makes a dict of 3 values"},
       {{"ISINSTANCE 0 5"}, "there are 1 types"},
       {{"LOADC 0", "INTERFACE_CALL 0 1"}, "it calls a method without a name"},
       {{"LIST_CONSTRUCT 0 0", "LIST_CONSTRUCT 0 0", "TO_LIST"},

@@ -82,7 +82,7 @@ TEST(TorchLayers, AreRefused) {
              { operands = ["self"], pad = [1, 1, 1], mode = "reflect" })",
        "error 3 numbers"},
       {"x: complex64[2]) -> (y: complex64[2]",
-       R"(y: complex64[2] = torch.aten::silu.default(x) { operands = ["self"] })",
+       R"(y: complex64[2] = torch.aten::mish.default(x) { operands = ["self"] })",
        "error of complex numbers"},
       {"x: float32[4,3], b: int64[4]) -> (y: float32[4,3]",
        R"(y: float32[4,3] = torch.aten::gru.data(x, b) { operands = ["data", "batch_sizes"] })",

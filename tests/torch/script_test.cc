@@ -62,7 +62,7 @@ return (torch.floor(-1.5), torch.ceil(-1.5), math.floor(1.5), math.ceil(1.5), ab
        {{"[1] 0", "int64[] -2; int64[] -1; int64[] 1; int64[] 2; int64[] 3; float64[] 3.5"}}},
       {"numbers as others",
        R"(
-return (int(2.9), int(-2.9), float(3), int(True), bool(0.5), bool(0), float("1.5"), int("12")))",
+return (int(2.9), int(-2.9), float(3), int(True), bool(0.5), bool(0), float("1.5"), int(" +12")))",
        {{"[1] 0",
          "int64[] 2; int64[] -2; float64[] 3; int64[] 1; bool[] 1; bool[] 0; float64[] 1.5; "
          "int64[] 12"}}},
@@ -1320,6 +1320,12 @@ TEST(TorchScript, Refuses) {
        "None True [1, 2] {}"},
       {"texts by %", "ops.prim.RaiseException(ops.aten.percentFormat(\"%d of %s\", 3, \"b\"))",
        "3 of b"},
+      {"an operator that needs a rank", "return torch.squeeze(x)",
+       "needs operands of known rank; option 'shapes' of the inputs may give it", "x: Tensor", "?"},
+      {"a number with more after it", "return int(\"12abc\")", "'12abc' is no number"},
+      {"a space after a number", "return int(\"12 \")", "'12 ' is no number"},
+      {"underscores in a number", "return int(\"1_000\")", "'1_000' is no number"},
+      {"a float with more after it", "return float(\"1.5f\")", "'1.5f' is no number"},
       {"unknown operators, all at once", "y = torch.foo_bar(x)\nreturn y", "aten::foo_bar"},
       {"an attribute that does not exist", "return self.nothing", "has no attribute 'nothing'"},
       {"a method that does not exist", "return (self).nothing(x)", "nothing"},

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <utility>
 
 #include "x2ir/ops/constants.h"
 
@@ -126,6 +127,141 @@ Complex Sinh(const Complex& z) {
 Complex Cosh(const Complex& z) {
   return {z.re.Op("cosh") * Cos(z.im), z.re.Op("sinh") * Sin(z.im)};
 }
+
+namespace {
+
+// From two real functions that every runtime has in float64: exp(x) - 1 and log(1 + x).
+Expr SinhByExp(const Expr& x) {
+  const Expr e = Expm1(Abs(x));
+  return CopySignOf(0.5 * (e + e / (1 + e)), x);
+}
+Expr AsinhByLog(const Expr& x) {
+  const Expr size = Abs(x), large = size > 1e150;
+  const Expr s = Where(large, 1, size);
+  const Expr y = Log1p(s + s * s / (1 + Sqrt(1 + s * s)));
+  return CopySignOf(Where(large, Log(size) + std::numbers::ln2, y), x);
+}
+
+}  // namespace
+
+// Kahan's formulas (Branch Cuts for Complex Elementary Functions, 1987): no part loses digits, and
+// the signs of zeros choose the side of a cut.
+Complex Tanh(const Complex& z) {
+  return Widely(z, [](const Complex& w) -> Complex {
+    const Expr t = Sin(w.im) / Cos(w.im), s = SinhByExp(w.re), beta = 1 + t * t;
+    const Expr below = 1 + beta * s * s;
+    // Far out there is no more than the first term.
+    const Expr far = Abs(w.re) > 20, rest = Exp(-2 * Abs(w.re));
+    const Expr one = CopySignOf(w.re.Number(1), w.re);
+    return {Where(far, one, beta * Sqrt(1 + s * s) * s / below),
+            Where(far, 4 * Sin(w.im) * Cos(w.im) * rest, t / below)};
+  });
+}
+Complex Tan(const Complex& z) {
+  const Complex w = Tanh({-z.im, z.re});
+  return {w.im, -w.re};
+}
+
+namespace {
+
+// sqrt(1 - z) and sqrt(1 + z), of float64.
+std::pair<Complex, Complex> RootsAround(const Complex& z) {
+  return {Sqrt({1 - z.re, -z.im}), Sqrt({1 + z.re, z.im})};
+}
+
+}  // namespace
+
+Complex Asin(const Complex& z) {
+  const DType t = z.dtype();
+  const auto [minus, plus] = RootsAround(z.To(DType::kFloat64));
+  const Expr im = AsinhByLog((Conj(minus) * plus).im);
+  return {Atan2(z.re, (minus * plus).re.To(t)), im.To(t)};
+}
+Complex Acos(const Complex& z) {
+  const DType t = z.dtype();
+  const auto [minus, plus] = RootsAround(z.To(DType::kFloat64));
+  const Expr im = AsinhByLog((Conj(plus) * minus).im);
+  return {2 * Atan2(minus.re.To(t), plus.re.To(t)), im.To(t)};
+}
+Complex Acosh(const Complex& z) {
+  const DType t = z.dtype();
+  const Complex w = z.To(DType::kFloat64);
+  const Complex minus = Sqrt({w.re - 1, w.im}), plus = Sqrt({w.re + 1, w.im});
+  const Expr re = AsinhByLog((Conj(minus) * plus).re);
+  return {re.To(t), 2 * Atan2(minus.im.To(t), plus.re.To(t))};
+}
+Complex Atanh(const Complex& z) {
+  const DType t = z.dtype();
+  const Complex w = z.To(DType::kFloat64);
+  const Expr x = Abs(w.re), square = w.im * w.im;
+  const Expr re = 0.25 * Log1p(4 * x / ((1 - x) * (1 - x) + square));
+  const Expr along = (1 - w.re) * (1 + w.re) - square;
+  return {CopySignOf(re, w.re).To(t), 0.5 * Atan2(z.im, (0.5 * along).To(t))};
+}
+Complex Asinh(const Complex& z) {
+  const Complex w = Asin({-z.im, z.re});
+  return {w.im, -w.re};
+}
+Complex Atan(const Complex& z) {
+  const Complex w = Atanh({-z.im, z.re});
+  return {w.im, -w.re};
+}
+
+Complex Exp2(const Complex& z) {
+  return Widely(z, [](const Complex& w) { return Exp(w * w.re.Number(std::numbers::ln2)); });
+}
+Complex Expm1(const Complex& z) {
+  return Widely(z, [](const Complex& w) -> Complex {
+    const Expr half = Sin(0.5 * w.im);
+    return {Expm1(w.re) * Cos(w.im) - 2 * half * half, Exp(w.re) * Sin(w.im)};
+  });
+}
+Complex Log1p(const Complex& z) {
+  return Widely(z, [](const Complex& w) -> Complex {
+    const Expr x = w.re + 1, near = (Abs(w.re) < 0.5) & (Abs(w.im) < 0.5);
+    const Expr small = Where(near, w.re, 0);
+    const Expr apart = small * (2 + small) + w.im * w.im;
+    return {Where(near, 0.5 * Log1p(apart), LogAbs({x, w.im})), Atan2(w.im, x)};
+  });
+}
+
+// By exponentials that do not overflow.
+Complex SwishOf(const Complex& z) {
+  return Widely(z, [](const Complex& w) -> Complex {
+    const Expr left = w.re < 0;
+    const auto choose = [&](const Complex& a, const Complex& b) -> Complex {
+      return {Where(left, a.re, b.re), Where(left, a.im, b.im)};
+    };
+    const Complex e = Exp(choose(w, -w));
+    return choose(w * e, w) / Complex{e.re + 1, e.im};
+  });
+}
+
+Complex LogAddExp(const Complex& a, const Complex& b) {
+  const DType wide = DType::kFloat64;
+  const Complex x = a.To(wide), y = b.To(wide);
+  const Expr above = x.re < y.re;
+  const auto choose = [](const Expr& test, const Complex& p, const Complex& q) -> Complex {
+    return {Where(test, p.re, q.re), Where(test, p.im, q.im)};
+  };
+  const Complex most = choose(above, y, x), least = choose(above, x, y), apart = least - most;
+  const Expr far = IsInf(apart.re);  // exp(-inf) is 0 whatever the angle
+  const Complex e = Exp(apart);
+  const Complex added = Log1p({Where(far, 0, e.re), Where(far, 0, e.im)});
+  // Of two infinities: the one below, or the direction of the sum of both above.
+  const auto direction = [](const Complex& z) -> Complex {
+    const Expr im = Where(z.im == 0, 0, kInf * Sin(z.im));
+    return {kInf * Cos(z.im), im};
+  };
+  const Complex both = direction(x) + direction(y);
+  const Expr same = IsInf(x.re) & (x.re == y.re);
+  Complex z = most + added;
+  z = choose(same & (x.re < 0), y, z);
+  z = choose(same & (x.re > 0), {x.re, Atan2(both.im, both.re)}, z);
+  const Expr nan = IsNan(x) | IsNan(y), number = x.re.Number(std::nan(""));
+  return choose(nan, {number, number}, z).To(a.dtype());
+}
+
 Complex Sigmoid(const Complex& z) {
   const Complex e = Exp(-z);
   return Reciprocal({e.re + 1, e.im});

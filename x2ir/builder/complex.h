@@ -47,6 +47,23 @@ Complex Sin(const Complex& z);
 Complex Cos(const Complex& z);
 Complex Sinh(const Complex& z);
 Complex Cosh(const Complex& z);
+Complex Tan(const Complex& z);
+Complex Tanh(const Complex& z);
+Complex Asin(const Complex& z);
+Complex Acos(const Complex& z);
+Complex Atan(const Complex& z);
+Complex Asinh(const Complex& z);
+Complex Acosh(const Complex& z);
+Complex Atanh(const Complex& z);
+Complex Exp2(const Complex& z);
+// exp(z) - 1 and log(1 + z), with every digit near 0.
+Complex Expm1(const Complex& z);
+Complex Log1p(const Complex& z);
+// z / (1 + exp(-z)).
+Complex SwishOf(const Complex& z);
+// log(exp(a) + exp(b)): the imaginary part is that of the number with the larger real part (of
+// equal ones, of `a`) and what the other one adds to it.
+Complex LogAddExp(const Complex& a, const Complex& b);
 Complex Sigmoid(const Complex& z);
 Complex Pow(const Complex& z, const Complex& exponent);
 // Of an exponent that is known: small integers are products, halves are roots.

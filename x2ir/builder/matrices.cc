@@ -30,6 +30,77 @@ Expr BatchZeros(const Expr& a, const Expr& n) {
   return Expand(n * 0, shape);
 }
 
+// --- Real and complex numbers -------------------------------------------------------------------
+
+// What the decompositions do with the numbers of a matrix, once for each kind of them.
+const Expr& PlacesOf(const Expr& x) { return x; }  // a tensor of the same shape
+const Expr& PlacesOf(const Complex& x) { return x.re; }
+template <typename Fn>
+Expr EachPartOf(const Expr& x, Fn fn) {
+  return fn(x);
+}
+template <typename Fn>
+Complex EachPartOf(const Complex& x, Fn fn) {
+  return {fn(x.re), fn(x.im)};
+}
+// Those where the test holds, zeros or ones elsewhere.
+Expr WhereElseZero(const Expr& test, const Expr& x) { return Where(test, x, 0); }
+Complex WhereElseZero(const Expr& test, const Complex& x) {
+  return {Where(test, x.re, 0), Where(test, x.im, 0)};
+}
+Expr WhereElseOne(const Expr& test, const Expr& x) { return Where(test, x, 1); }
+Complex WhereElseOne(const Expr& test, const Complex& x) {
+  return {Where(test, x.re, 1), Where(test, x.im, 0)};
+}
+Expr Chosen(const Expr& test, const Expr& x, const Expr& y) { return Where(test, x, y); }
+Complex Chosen(const Expr& test, const Complex& x, const Complex& y) {
+  return {Where(test, x.re, y.re), Where(test, x.im, y.im)};
+}
+Expr AreZero(const Expr& x) { return x == 0; }
+Expr AreZero(const Complex& x) { return (x.re == 0) & (x.im == 0); }
+Expr PivotSize(const Expr& x) { return Abs(x); }
+Expr PivotSize(const Complex& x) { return Abs(x.re) + Abs(x.im); }
+Expr RealPart(const Expr& x) { return x; }
+Expr RealPart(const Complex& x) { return x.re; }
+Expr Conjugate(const Expr& x) { return x; }
+Complex Conjugate(const Complex& x) { return Conj(x); }
+Expr OverReal(const Expr& x, const Expr& y) { return x / y; }
+Complex OverReal(const Complex& x, const Expr& y) { return {x.re / y, x.im / y}; }
+// Real numbers as numbers of the kind.
+Expr OfReal(const Expr& x, const Expr&) { return x; }
+Complex OfReal(const Expr& x, const Complex&) { return {x, x.Number(0)}; }
+
+template <typename T>
+T ColumnOf(const T& x) {
+  return EachPartOf(x, [](const Expr& part) { return Column(part); });
+}
+template <typename T>
+T RowOf(const T& x) {
+  return EachPartOf(x, [](const Expr& part) { return Row(part); });
+}
+template <typename T>
+T At(const T& x, const Expr& i, int64_t axis) {
+  return EachPartOf(x, [&](const Expr& part) { return Gather(part, i, axis); });
+}
+template <typename T>
+T WithBatch(const T& x, const Expr& like) {
+  return EachPartOf(x, [&](const Expr& part) { return WithBatchOf(part, like); });
+}
+
+// What loops carry: the parts of x, then the rest.
+std::vector<Expr> Carried(const Expr& x, std::vector<Expr> rest = {}) {
+  rest.insert(rest.begin(), x);
+  return rest;
+}
+std::vector<Expr> Carried(const Complex& x, std::vector<Expr> rest = {}) {
+  rest.insert(rest.begin(), {x.re, x.im});
+  return rest;
+}
+Expr FirstOf(const std::vector<Expr>& carried, const Expr&) { return carried[0]; }
+Complex FirstOf(const std::vector<Expr>& carried, const Complex&) {
+  return {carried[0], carried[1]};
+}
+
 }  // namespace
 
 Expr RowNumbers(const Expr& a) { return Unsqueeze(Iota(SizeOf(a, -2)), {-1}); }
@@ -54,6 +125,8 @@ Expr IdentityLike(const Expr& a) {
   const Expr one = (RowNumbers(a) == ColumnNumbers(a)).To(a.dtype());
   return Expand(one, ShapeOf(a));
 }
+Complex DiagonalOf(const Complex& a) { return {DiagonalOf(a.re), DiagonalOf(a.im)}; }
+Complex IdentityLike(const Complex& a) { return {IdentityLike(a.re), a.im * 0}; }
 Expr WithBatchOf(const Expr& x, const Expr& like) {
   const int64_t rank = like.rank();
   if (rank <= 2) return x;
@@ -61,33 +134,44 @@ Expr WithBatchOf(const Expr& x, const Expr& like) {
   return Expand(x, batch.Op("concat", {Ints(x.builder(), {1, 1})}, {{"axis", 0}}));
 }
 
-LuFactors Lu(const Expr& a, bool pivot) {
-  const Expr rows = Iota(SizeOf(a, -2)), columns = Iota(SizeOf(a, -1)), steps = SizeMin(a);
-  const Expr shape = ShapeOf(a), r = Unsqueeze(rows, {-1}), c = Unsqueeze(columns, {0});
-  const Expr places = Iota(steps);
+namespace {
+
+template <typename T>
+LuFactorsOf<T> LuBy(const T& a, bool pivot) {
+  const Expr& like = PlacesOf(a);
+  const Expr rows = Iota(SizeOf(like, -2)), columns = Iota(SizeOf(like, -1));
+  const Expr steps = SizeMin(like), shape = ShapeOf(like), places = Iota(steps);
+  const Expr r = Unsqueeze(rows, {-1}), c = Unsqueeze(columns, {0});
+  const std::vector<Expr> start =
+      Carried(a, {BatchZeros(like, SizeOf(like, -2)) + rows, BatchZeros(like, steps) + places});
   const std::vector<Expr> done =
-      Rounds(steps, {a, BatchZeros(a, SizeOf(a, -2)) + rows, BatchZeros(a, steps) + places},
-             [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
-               Expr x = s[0], from = s[1], pivots = s[2];
-               if (pivot) {
-                 // The largest element of the column, from the diagonal on, moves to the
-                 // diagonal.
-                 const Expr size = Abs(Gather(x, i, -1));
-                 const Expr best = ArgMax(Where(rows >= i, size, -1));
-                 const Expr swap = Where(rows == i, best, Where(rows == best, i, rows));
-                 x = GatherElements(x, Expand(Column(swap), shape), -2);
-                 from = GatherElements(from, swap, -1);
-                 pivots = Where(places == i, best, pivots);
-               }
-               const Expr column = Gather(x, i, -1), row = Gather(x, i, -2);
-               const Expr head = Column(Gather(row, i, -1));
-               const Expr factors = column / Where(head == 0, 1, head);
-               const Expr below = Column(Where(rows > i, factors, 0));
-               const Expr rest = x - below * Row(Where(columns > i, row, 0));
-               return {Where((r > i) & (c == i), below, rest), from, pivots};
-             });
-  return {done[0], done[1], done[2]};
+      Rounds(steps, start, [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
+        T x = FirstOf(s, a);
+        Expr from = s[s.size() - 2], pivots = s.back();
+        if (pivot) {
+          // The largest element of the column, from the diagonal on, moves to the diagonal.
+          const Expr size = PivotSize(At(x, i, -1));
+          const Expr best = ArgMax(Where(rows >= i, size, -1));
+          const Expr swap = Where(rows == i, best, Where(rows == best, i, rows));
+          const Expr order = Expand(Column(swap), shape);
+          x = EachPartOf(x, [&](const Expr& part) { return GatherElements(part, order, -2); });
+          from = GatherElements(from, swap, -1);
+          pivots = Where(places == i, best, pivots);
+        }
+        const T column = At(x, i, -1), row = At(x, i, -2);
+        const T head = ColumnOf(At(row, i, -1));
+        const T factors = column / WhereElseOne(Not(AreZero(head)), head);
+        const T below = ColumnOf(WhereElseZero(rows > i, factors));
+        const T rest = x - below * RowOf(WhereElseZero(columns > i, row));
+        return Carried(Chosen((r > i) & (c == i), below, rest), {from, pivots});
+      });
+  return {FirstOf(done, a), done[done.size() - 2], done.back()};
 }
+
+}  // namespace
+
+LuFactors Lu(const Expr& a, bool pivot) { return LuBy(a, pivot); }
+LuFactorsOf<Complex> Lu(const Complex& a, bool pivot) { return LuBy(a, pivot); }
 
 Expr RowsOfPivots(const Expr& pivots, const Expr& n) {
   const Expr rows = Iota(n);
@@ -107,45 +191,78 @@ Expr PermutationOf(const Expr& rows, DType t) {
   return (Column(Iota(SizeOf(rows, -1))) == Row(rows)).To(t);
 }
 
-Expr SolveTriangular(const Expr& a, const Expr& b, bool upper, bool unit) {
-  const Expr n = SizeOf(a, -1), rows = Iota(n), r = Unsqueeze(rows, {-1});
-  return Rounds(n, {WithBatchOf(b, a)},
-                [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
-                  const Expr k = upper ? n - 1 - i : i;
-                  const Expr column = Gather(a, k, -1);
-                  Expr row = Gather(s[0], k, -2);
-                  if (!unit) row = row / Column(Gather(column, k, -1));
-                  const Expr rest = Column(Where(upper ? rows < k : rows > k, column, 0));
-                  return {Where(r == k, Row(row), s[0] - rest * Row(row))};
-                })[0];
+namespace {
+
+template <typename T>
+T SolveTriangularBy(const T& a, const T& b, bool upper, bool unit) {
+  const Expr& like = PlacesOf(a);
+  const Expr n = SizeOf(like, -1), rows = Iota(n), r = Unsqueeze(rows, {-1});
+  const std::vector<Expr> done =
+      Rounds(n, Carried(WithBatch(b, like)),
+             [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
+               const T x = FirstOf(s, a);
+               const Expr k = upper ? n - 1 - i : i;
+               const T column = At(a, k, -1);
+               T row = At(x, k, -2);
+               if (!unit) row = row / ColumnOf(At(column, k, -1));
+               const T rest = ColumnOf(WhereElseZero(upper ? rows < k : rows > k, column));
+               return Carried(Chosen(r == k, RowOf(row), x - rest * RowOf(row)));
+             });
+  return FirstOf(done, a);
 }
-Expr SolveLu(const LuFactors& f, const Expr& b) {
-  const Expr wide = WithBatchOf(b, f.lu);
-  const Expr rows = Squeeze(WithBatchOf(Column(f.rows), wide), {-1});
-  const Expr y = TakeRows(wide, rows);
+template <typename T>
+T SolveLuBy(const LuFactorsOf<T>& f, const T& b) {
+  const T wide = WithBatch(b, PlacesOf(f.lu));
+  const Expr rows = Squeeze(WithBatchOf(Column(f.rows), PlacesOf(wide)), {-1});
+  const T y = EachPartOf(wide, [&](const Expr& part) { return TakeRows(part, rows); });
   return SolveTriangular(f.lu, SolveTriangular(f.lu, y, false, true), true, false);
 }
-Expr Solve(const Expr& a, const Expr& b) {
-  const Expr wide = WithBatchOf(a, b);
-  return SolveLu(Lu(wide), WithBatchOf(b, wide));
+template <typename T>
+T SolveBy(const T& a, const T& b) {
+  const T wide = WithBatch(a, PlacesOf(b));
+  return SolveLu(Lu(wide), WithBatch(b, PlacesOf(wide)));
 }
-Expr Inverse(const Expr& a) { return SolveLu(Lu(a), IdentityLike(a)); }
 
-Cholesky CholeskyOf(const Expr& a) {
-  Builder& b = a.builder();
-  const Expr n = SizeOf(a, -1), rows = Iota(n), c = Unsqueeze(rows, {0});
-  const Expr none = Squeeze(BatchZeros(a, Int(b, 1)), {-1});
-  const std::vector<Expr> done =
-      Rounds(n, {a, none}, [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
-        const Expr column = Gather(s[0], i, -1);
-        const Expr head = Gather(column, i, -1);
-        const Expr l = Where(rows >= i, column / Column(Sqrt(head)), 0);
-        const Expr rest = s[0] - Column(l) * Row(Where(rows > i, l, 0));
-        const Expr first = (s[1] == 0) & Not(head > 0);
-        return {Where(c == i, Column(l), rest), Where(first, i + 1, s[1])};
-      });
-  return {done[0], done[1].To(DType::kInt32)};
+}  // namespace
+
+Expr SolveTriangular(const Expr& a, const Expr& b, bool upper, bool unit) {
+  return SolveTriangularBy(a, b, upper, unit);
 }
+Complex SolveTriangular(const Complex& a, const Complex& b, bool upper, bool unit) {
+  return SolveTriangularBy(a, b, upper, unit);
+}
+Expr SolveLu(const LuFactors& f, const Expr& b) { return SolveLuBy(f, b); }
+Complex SolveLu(const LuFactorsOf<Complex>& f, const Complex& b) { return SolveLuBy(f, b); }
+Expr Solve(const Expr& a, const Expr& b) { return SolveBy(a, b); }
+Complex Solve(const Complex& a, const Complex& b) { return SolveBy(a, b); }
+Expr Inverse(const Expr& a) { return SolveLu(Lu(a), IdentityLike(a)); }
+Complex Inverse(const Complex& a) { return SolveLu(Lu(a), IdentityLike(a)); }
+
+namespace {
+
+template <typename T>
+Cholesky<T> CholeskyBy(const T& a) {
+  const Expr& like = PlacesOf(a);
+  const Expr n = SizeOf(like, -1), rows = Iota(n), c = Unsqueeze(rows, {0});
+  const Expr none = Squeeze(BatchZeros(like, Int(like.builder(), 1)), {-1});
+  const std::vector<Expr> done = Rounds(
+      n, Carried(a, {none}), [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
+        const T x = FirstOf(s, a);
+        const T given = At(x, i, -1);
+        const Expr head = RealPart(At(given, i, -1));
+        const T column = Chosen(rows == i, OfReal(RealPart(given), a), given);
+        const T l = WhereElseZero(rows >= i, OverReal(column, Column(Sqrt(head))));
+        const T rest = x - ColumnOf(l) * RowOf(Conjugate(WhereElseZero(rows > i, l)));
+        const Expr first = (s.back() == 0) & Not(head > 0);
+        return Carried(Chosen(c == i, ColumnOf(l), rest), {Where(first, i + 1, s.back())});
+      });
+  return {FirstOf(done, a), done.back().To(DType::kInt32)};
+}
+
+}  // namespace
+
+Cholesky<Expr> CholeskyOf(const Expr& a) { return CholeskyBy(a); }
+Cholesky<Complex> CholeskyOf(const Complex& a) { return CholeskyBy(a); }
 
 QrFactors Qr(const Expr& a) {
   const Expr rows = Iota(SizeOf(a, -2)), columns = Iota(SizeOf(a, -1)), steps = SizeMin(a);
@@ -236,6 +353,19 @@ Svd SvdOf(const Expr& a) {
     return GatherElements(g, Expand(order, ShapeOf(g)), -1);
   };
   return {sorted.values, ordered(done[0]), ordered(done[1])};
+}
+
+Expr RealFormOf(const Complex& a) {
+  Builder& b = a.re.builder();
+  const int64_t last = a.re.rank() - 1;
+  const auto beside = [&](const Expr& x, const Expr& y) { return Concat(b, {x, y}, last); };
+  return Concat(b, {beside(a.re, -a.im), beside(a.im, a.re)}, last - 1);
+}
+Complex ComplexOfRealForm(const Expr& a) {
+  const Expr rows = SizeOf(a, -2), columns = SizeOf(a, -1);
+  const auto half = [](const Expr& n) { return n.Op("div", {Int(n.builder(), 2)}); };
+  const Expr left = Gather(a, Iota(half(columns)), -1), r = Iota(half(rows));
+  return {Gather(left, r, -2), Gather(left, r + half(rows), -2)};
 }
 
 Expr Symmetric(const Expr& a, bool lower) {

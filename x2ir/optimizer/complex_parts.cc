@@ -213,6 +213,14 @@ constexpr struct ComplexRuleRow {
     {"cos", ComplexUnary<Cos>},
     {"sinh", ComplexUnary<Sinh>},
     {"cosh", ComplexUnary<Cosh>},
+    {"tan", ComplexUnary<Tan>},
+    {"tanh", ComplexUnary<Tanh>},
+    {"asin", ComplexUnary<Asin>},
+    {"acos", ComplexUnary<Acos>},
+    {"atan", ComplexUnary<Atan>},
+    {"asinh", ComplexUnary<Asinh>},
+    {"acosh", ComplexUnary<Acosh>},
+    {"atanh", ComplexUnary<Atanh>},
     {"sigmoid", ComplexUnary<Sigmoid>},
 };
 

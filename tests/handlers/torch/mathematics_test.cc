@@ -182,6 +182,10 @@ TEST(TorchMathematics, Systems) {
        "y: float32[] = torch.aten::linalg_matrix_norm.str_ord(a0) { operands = [\"self\"], ord = "
        "\"nuc\" }",
        "y", "float32[]{7}"},
+      {"a0 = float32[0,3]{}",
+       "y: float32[] = torch.aten::linalg_matrix_norm.default(a0) { operands = [\"self\"], ord = "
+       "infd }",
+       "y", "float32[]{0}"},
       {"a0 = float32[2,2]{3, 4, 0, 0}",
        "y: float32[] = torch.aten::linalg_norm.default(a0) { operands = [\"self\"] }", "y",
        "float32[]{5}"},
@@ -191,6 +195,102 @@ TEST(TorchMathematics, Systems) {
       {"a0 = float32[2,2]{-1, 0, 0, -3}",
        "y: float32[2] = torch.aten::linalg_eigvalsh.default(a0) { operands = [\"self\"] }", "y",
        "float32[2]{-3, -1}"},
+  };
+  for (const CallRow& row : rows) ExpectCall(row);
+}
+
+// What is the same whichever signs singular vectors have.
+TEST(TorchMathematics, FactorsWithoutSigns) {
+  const CallRow rows[] = {
+      {"a0 = float32[2,2]{0, 2, -1, 0}",
+       "y, z: float32[2,2], float32[2,2] = torch.aten::linalg_polar.default(a0) { operands = "
+       "[\"A\"] }",
+       "y, z", "float32[2,2]{0, 1, -1, 0}; float32[2,2]{1, 0, 0, 2}"},
+      // Of the lower triangle; eigenvalues below 0 count as 0.
+      {"a0 = float32[2,2]{4, 99, 0, 9}",
+       "y: float32[2,2] = torch.aten::linalg_matrix_sqrth.default(a0) { operands = [\"self\"] }",
+       "y", "float32[2,2]{2, 0, 0, 3}"},
+      {"a0 = float32[2,2]{1, 0, 0, -4}",
+       "y: float32[2,2] = torch.aten::linalg_matrix_sqrth.default(a0) { operands = [\"self\"] }",
+       "y", "float32[2,2]{1, 0, 0, 0}"},
+      {"a0 = float32[2,2]{0, 1, 1, 0}",
+       "y: float32[2,2] = torch.aten::linalg_matrix_sqrth.default(a0) { operands = [\"self\"] }",
+       "y", "float32[2,2]{0.5, 0.5, 0.5, 0.5}"},
+      {"a0 = float32[2,3]{0, 1, 1, 0, 0, 0}",
+       "y, z: float32[2,3], float32[3,3] = torch.aten::linalg_polar.default(a0) { operands = "
+       "[\"A\"] }",
+       "y, z", "error expected as many rows as columns, or more"},
+  };
+  for (const CallRow& row : rows) ExpectCall(row);
+}
+
+TEST(TorchMathematics, BackwardPasses) {
+  constexpr std::string_view kPair =
+      "a0 = float32[2,2]{1, 2, 3, 4}\n a1 = float32[2,2]{0.25, 0.75, 0.5, 0.5}";
+  constexpr std::string_view kPool =
+      "y: bfloat16[1,2,2] = torch.aten::max_pool2d_with_indices_backward.default(a0, a1, a2) { "
+      "operands = [\"grad_output\", \"self\", \"indices\"], kernel_size = [2, 2], stride = [1, "
+      "1], padding = [0, 0], dilation = [1, 1], ceil_mode = tensor(bool[]{false}) }";
+  const CallRow rows[] = {
+      {kPair,
+       "y: float32[2,2] = torch.aten::_softmax_backward_data.default(a0, a1) { operands = "
+       "[\"grad_output\", \"output\"], dim = 1, input_dtype = type(float32[]) }",
+       "y", "float32[2,2]{-0.1875, 0.1875, -0.25, 0.25}"},
+      {kPair,
+       "y: float32[2,2] = torch.aten::_softmax_backward_data.default(a0, a1) { operands = "
+       "[\"grad_output\", \"output\"], dim = 0, input_dtype = type(float32[]) }",
+       "y", "float32[2,2]{-0.1875, -1.125, 0.625, 0.25}"},
+      {kPair,
+       "y: float16[2,2] = torch.aten::_softmax_backward_data.default(a0, a1) { operands = "
+       "[\"grad_output\", \"output\"], dim = 0, input_dtype = type(float16[]) }",
+       "y", "error of different element types"},
+      {"a0 = float32[2,2]{1, 2, 3, 4}\n a1 = float32[2,2]{0, 0, 0, 0}",
+       "y: float32[2,2] = torch.aten::_log_softmax_backward_data.default(a0, a1) { operands = "
+       "[\"grad_output\", \"output\"], dim = 1, input_dtype = type(float32[]) }",
+       "y", "float32[2,2]{-2, -1, -4, -3}"},
+      {"a0 = int64[2]{1, 2}\n a1 = bool[2]{true, false}",
+       "y: float32[2] = torch.aten::native_dropout_backward.default(a0, a1) { operands = "
+       "[\"grad_output\", \"mask\"], scale = 2.5d }",
+       "y", "float32[2]{2.5, 0}"},
+      {"a0 = float32[1,2,2]{1, 2, 3, 4}\n a1 = float32[1,3,3]{0, 0, 0, 0, 0, 0, 0, 0, 0}\n "
+       "a2 = int64[1,2,2]{4, 4, 4, 5}",
+       "y: float32[1,3,3] = torch.aten::max_pool2d_with_indices_backward.default(a0, a1, a2) { "
+       "operands = [\"grad_output\", \"self\", \"indices\"], kernel_size = [2, 2], stride = [1, "
+       "1], padding = [0, 0], dilation = [1, 1], ceil_mode = tensor(bool[]{false}) }",
+       "y", "float32[1,3,3]{0, 0, 0, 0, 6, 4, 0, 0, 0}"},
+      // How sums of halves are rounded depends on the order.
+      {"a0 = bfloat16[1,1,1]{1}\n a1 = bfloat16[1,2,2]{0, 0, 0, 0}\n a2 = int64[1,1,1]{3}", kPool,
+       "y", "error windows of bfloat16 that overlap"},
+  };
+  for (const CallRow& row : rows) ExpectCall(row);
+}
+
+TEST(TorchMathematics, ResultsBesideTheFirst) {
+  const CallRow rows[] = {
+      // The logarithm of the sum of the scores' exponentials; 0 where all are -inf.
+      {"a0 = float32[1,1,2,1]{1, 2}\n a1 = float32[1,1,2,1]{0, 0}\n a2 = float32[1,1,2,1]{4, 8}\n "
+       "a3 = float32[2,2]{0, -inf, -inf, -inf}",
+       "y, z: float32[1,1,2,1], float32[1,1,2] = "
+       "torch.aten::_scaled_dot_product_flash_attention_for_cpu.default(a0, a1, a2, a3) { operands "
+       "= [\"query\", \"key\", \"value\", \"attn_mask\"] }",
+       "y, z", "float32[1,1,2,1]{4, 0}; float32[1,1,2]{0, 0}"},
+      // Always in training; the reserve of CPUs has no elements.
+      {"a0 = float32[2,1]{1, 3}\n a1 = float32[1]{1}\n a2 = float32[1]{0}\n a3 = float32[1]{9}",
+       "y, m, s, r: float32[2,1], float32[1], float32[1], uint8[0] = "
+       "torch.aten::_batch_norm_with_update.default(a0, a1, a2, a3, a3) { operands = [\"input\", "
+       "\"weight\", \"bias\", \"running_mean\", \"running_var\"], momentum = 0.1d, eps = 0d }",
+       "y, m, s, r", "float32[2,1]{-1, 1}; float32[1]{2}; float32[1]{1}; uint8[0]{}"},
+      {"a0 = float32[2,1]{1, 3}\n a1 = float32[1]{1}\n a2 = float32[1]{0}\n a3 = float32[1]{4}",
+       "y, m, s, r: float32[2,1], float32[0], float32[0], uint8[7] = "
+       "torch.aten::_batch_norm_no_update.default(a0, a1, a2, a2, a3) { operands = [\"input\", "
+       "\"weight\", \"bias\", \"running_mean\", \"running_var\"], momentum = 0.1d, eps = 0d }",
+       "y, m, s, r", "error its result 3 with elements"},
+      {"a0 = float32[2,1]{1, 3}\n a1 = float32[1]{1}\n a2 = float32[1]{0}\n a3 = float32[1]{4}",
+       "y, m, s: float32[2,1], float32[?], float32[?] = "
+       "torch.aten::native_batch_norm.default(a0, a1, a2, a2, a3) { operands = [\"input\", "
+       "\"weight\", \"bias\", \"running_mean\", \"running_var\"], training = "
+       "tensor(bool[]{false}), momentum = 0.1d, eps = 0d }",
+       "m, s", "error the statistics of inference"},
   };
   for (const CallRow& row : rows) ExpectCall(row);
 }

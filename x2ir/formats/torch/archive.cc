@@ -119,10 +119,7 @@ class Opener {
       return Unimplemented("a zip archive, but none of torch.export.save (it has neither ",
                            "archive_format nor ", kOldProgram, ")");
     }
-    if (const ZipEntry* order = Find("byteorder")) {
-      X2IR_ASSIGN_OR_RETURN(const std::string text, zip_.ReadWord(*order));
-      if (text != "little") return Unimplemented("weights of byte order '", text, "'");
-    }
+    X2IR_RETURN_IF_ERROR(CheckByteOrder(zip_, Find("byteorder")));
     if (old_) {
       X2IR_RETURN_IF_ERROR(ReadOld(model));
     } else {

@@ -26,9 +26,7 @@ std::string_view BytecodeType(std::string_view text) {
   return fits ? text : "Any";
 }
 
-bool IsBytecodeSequence(const PickleValue* value) {
-  return value && (value->kind == PickleValue::kTuple || value->kind == PickleValue::kList);
-}
+bool IsBytecodeSequence(const PickleValue* value) { return value && value->is_sequence(); }
 
 bool IsBytecodeText(const PickleValue& value) { return value.kind == PickleValue::kString; }
 

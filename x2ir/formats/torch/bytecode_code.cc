@@ -507,6 +507,7 @@ absl::Status BytecodeWriter::Construct() {
   const BytecodeInstruction& code = code_[at_];
   if (code.op == "DICT_CONSTRUCT") {
     X2IR_ASSIGN_OR_RETURN(const std::vector<Value> values, Pop(code.n));
+    if (values.size() % 2 != 0) return DataLoss("it makes a dict of ", values.size(), " values");
     std::string text = "{";
     for (size_t i = 0; i + 1 < values.size(); i += 2) {
       StrAppend(&text, i == 0 ? "" : ", ", values[i].text, ": ", values[i + 1].text);

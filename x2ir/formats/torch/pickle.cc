@@ -59,11 +59,8 @@ constexpr size_t kMaxValues = size_t{1} << 23, kFewValues = size_t{1} << 16;
 constexpr size_t kMaxGlobal = 1024;  // bytes of a global's name
 constexpr size_t kMaxRank = 64;      // PyTorch's own
 
-bool IsSequence(const PickleValue& value) {
-  return value.kind == PickleValue::kTuple || value.kind == PickleValue::kList;
-}
 bool IsSizes(const PickleValue& value) {
-  return IsSequence(value) && value.items.size() <= kMaxRank &&
+  return value.is_sequence() && value.items.size() <= kMaxRank &&
          std::all_of(value.items.begin(), value.items.end(),
                      [](const PickleValue* item) { return item->kind == PickleValue::kInt; });
 }
@@ -454,7 +451,7 @@ class Unpickler {
       RebuildQuantized(args);
     } else if (name == "torch._utils._rebuild_sparse_tensor" && mode_ != kLook) {
       Fail(Unimplemented("the pickle has a sparse tensor; only dense tensors are read"));
-    } else if (name == "torch.Size" && args.size() == 1 && IsSequence(*args[0])) {
+    } else if (name == "torch.Size" && args.size() == 1 && args[0]->is_sequence()) {
       Again(args[0]);
     } else if (name == "torch.device" && is(0, Value::kString)) {
       Device(args);
@@ -586,10 +583,7 @@ absl::StatusOr<Pickle> ReadSaved(ZipArchive& zip, Unpickler::Mode mode) {
   }
   if (!pickle) return DataLoss("not an archive of torch.save: it has no data.pkl");
   const std::string prefix(pickle->name.substr(0, pickle->name.size() - 8));
-  if (const ZipEntry* order = zip.Find(prefix + "byteorder")) {
-    X2IR_ASSIGN_OR_RETURN(const std::string text, zip.ReadWord(*order));
-    if (text != "little") return Unimplemented("weights of byte order '", text, "'");
-  }
+  X2IR_RETURN_IF_ERROR(CheckByteOrder(zip, zip.Find(prefix + "byteorder")));
   return Unpickler(zip, prefix + "data/", mode).Run(*pickle);
 }
 
@@ -602,6 +596,13 @@ size_t CountTensors(const PickleValue& dict) {
 }
 
 }  // namespace
+
+absl::Status CheckByteOrder(ZipArchive& zip, const ZipEntry* order) {
+  if (!order) return absl::OkStatus();
+  X2IR_ASSIGN_OR_RETURN(const std::string text, zip.ReadWord(*order));
+  if (text != "little") return Unimplemented("weights of byte order '", text, "'");
+  return absl::OkStatus();
+}
 
 const PickleValue* PickleValue::Find(std::string_view key) const {
   if (kind != kDict) return nullptr;

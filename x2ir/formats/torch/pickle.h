@@ -58,7 +58,11 @@ struct PickleValue {
 
   // The value of a key of a dict, null when there is none.
   const PickleValue* Find(std::string_view key) const;
+  bool is_sequence() const { return kind == kTuple || kind == kList; }
 };
+
+// OK where weights are little-endian. `order`: the archive's entry "byteorder", null in older ones.
+absl::Status CheckByteOrder(ZipArchive& zip, const ZipEntry* order);
 
 class Pickle {
  public:

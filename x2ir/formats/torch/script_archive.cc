@@ -92,9 +92,9 @@ class DebugTable {
         root.items[0]->text == "FORMAT_WITH_STRING_TABLE") {
       texts_ = root.items[1];
       rows = root.items[2];
-      if (!IsSequence(*texts_)) return {};
+      if (!texts_->is_sequence()) return {};
     }
-    if (!IsSequence(*rows)) return {};
+    if (!rows->is_sequence()) return {};
     std::vector<Program::DebugEntry> entries;
     entries.reserve(rows->items.size());
     for (const PickleValue* row : rows->items) {
@@ -122,9 +122,6 @@ class DebugTable {
     std::vector<int64_t> newlines;
   };
 
-  static bool IsSequence(const PickleValue& value) {
-    return value.kind == PickleValue::kTuple || value.kind == PickleValue::kList;
-  }
   static bool IsInt(const PickleValue& value, int64_t max = std::numeric_limits<int32_t>::max()) {
     return value.kind == PickleValue::kInt && value.number >= 0 && value.number <= max;
   }
@@ -264,10 +261,7 @@ class Opener {
     }
     prefix_ = std::string(layout.prefix);
     program_->file = zip_.file();
-    if (const ZipEntry* order = Find("byteorder")) {
-      X2IR_ASSIGN_OR_RETURN(const std::string text, zip_.ReadWord(*order));
-      if (text != "little") return Unimplemented("weights of byte order '", text, "'");
-    }
+    X2IR_RETURN_IF_ERROR(CheckByteOrder(zip_, Find("byteorder")));
     X2IR_RETURN_IF_ERROR(ReadVersion());
     X2IR_ASSIGN_OR_RETURN(program_->data, ReadPickle("data", "data"));
     if (layout.kind == Layout::kBytecode) {

@@ -4,6 +4,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
@@ -38,7 +39,8 @@ Values Gelu(TorchCall& c) {
 X2IR_TORCH(gelu).From("aten::gelu.default", Gelu);
 
 Values Silu(TorchCall& c) {
-  Value* self = c.Tensor("self");
+  const Expr self = c.Tensor("self");
+  if (IsComplex(self.dtype())) return {ComplexOf(SwishOf(PartsOf(self)))};
   RequireFloat(c, self);
   return {c.Op("swish", {self}, {{"alpha", 1.0f}})};
 }

@@ -47,7 +47,7 @@ bool SameDims(const Value* a, const Value* b, int64_t from, int64_t to) {
 // scores + mask, softmax, values; of any batch dims that broadcast. Where every score of a row is
 // -inf, PyTorch gives zeros (`safe`) or NaN.
 struct Attended {
-  Value *y, *weights;
+  Expr y, weights, scores;  // scores: in float32 or wider
 };
 
 Attended ByFormula(TorchCall& c, const Attention& a, bool safe) {
@@ -86,7 +86,7 @@ Attended ByFormula(TorchCall& c, const Attention& a, bool safe) {
     weights = Where(most == minus_inf, 0, weights);
   }
   const Expr y = weights.Op("matmul", {in(a.v)});
-  return {y.To(t), weights.To(t)};
+  return {y.To(t), weights.To(t), scores};
 }
 
 // Each head with keys and values of its own: those of head h are the ones of head h / repeats.
@@ -139,6 +139,21 @@ Values Sdpa(TorchCall& c) {
   return FirstAlone(c, ScaledDotProduct(c, ReadAttention(c)));
 }
 
+// With the logarithms of sums of the scores' exponentials as another result, 0 where all are -inf.
+Values SdpaOfCpu(TorchCall& c) {
+  if (!c.wants(1)) return Sdpa(c);
+  Attention a = ReadAttention(c);
+  if (!c.b().status().ok()) return c.Fail(c.b().status());
+  const Attended attended = ByFormula(c, a, true);
+  const std::vector<int64_t> last = {attended.scores.rank() - 1};
+  const Expr most = Reduce(attended.scores, "reduce_max", last);
+  const Expr sums = Reduce(attended.scores, "reduce_log_sum_exp", last);
+  Values values(c.num_outputs(), nullptr);
+  if (c.wants(0)) values[0] = attended.y;
+  values[1] = Where(most == -std::numeric_limits<double>::infinity(), 0, sums).To(c.out_dtype(1));
+  return values;
+}
+
 // With the weights as another result; rows of -inf are NaN there.
 Values SdpaMath(TorchCall& c) {
   c.Ignore({"need_attn_weights", "dropout_mask"});
@@ -155,11 +170,11 @@ Values SdpaMath(TorchCall& c) {
 X2IR_TORCH(attention)
     .From({"aten::scaled_dot_product_attention.default",
            "aten::_scaled_dot_product_flash_attention.default",
-           "aten::_scaled_dot_product_flash_attention_for_cpu.default",
            "aten::_scaled_dot_product_efficient_attention.default",
            "aten::_scaled_dot_product_cudnn_attention.default",
            "aten::_scaled_dot_product_fused_attention_overrideable.default"},
           Sdpa)
+    .From("aten::_scaled_dot_product_flash_attention_for_cpu.default", SdpaOfCpu)
     .From({"aten::_scaled_dot_product_attention.default",
            "aten::_scaled_dot_product_attention_math.default"},
           SdpaMath);

@@ -46,19 +46,22 @@ constexpr std::string_view kOfComplex[] = {
     "add", "cos", "cosh", "div", "divide", "eq", "exp", "log", "log10", "log2", "mul", "multiply",
     "ne", "neg", "negative", "not_equal", "pow", "reciprocal", "rsqrt", "rsub", "sigmoid", "sin",
     "sinh", "sqrt", "square", "sub", "subtract", "true_divide",
+    // Functions.
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "exp2", "expm1", "log1p", "logaddexp",
+    "silu", "special_exp2", "special_expm1", "special_log1p", "tan", "tanh",
     // Truth, sizes.
-    "all", "any", "count_nonzero", "frobenius_norm", "linalg_vector_norm", "logical_and",
+    "all", "any", "count_nonzero", "dist", "frobenius_norm", "linalg_vector_norm", "logical_and",
     "logical_not", "logical_or", "logical_xor", "norm", "std", "std_mean", "var", "var_mean",
     // More that is made of these.
     "_unsafe_masked_index", "addcmul", "alias_copy", "as_strided", "as_strided_copy", "block_diag",
-    "cartesian_prod", "channel_shuffle", "combinations", "diagflat", "diff", "linalg_diagonal",
-    "meshgrid", "pixel_shuffle", "pixel_unshuffle", "put", "split_with_sizes_copy", "unsafe_chunk",
-    "unsafe_split", "unsafe_split_with_sizes",
+    "cartesian_prod", "channel_shuffle", "im2col", "logspace", "renorm", "rms_norm", "combinations",
+    "diagflat", "diff", "linalg_diagonal", "meshgrid", "pixel_shuffle", "pixel_unshuffle", "put",
+    "split_with_sizes_copy", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
     // Sums and products.
-    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "chain_matmul", "cross", "cumsum", "dot",
-    "einsum", "ger", "inner", "kron", "linalg_cross", "linalg_matmul", "linalg_multi_dot",
-    "linalg_vecdot", "linear", "matmul", "mean", "mm", "mv", "outer", "sum", "sum_to_size",
-    "tensordot", "trace", "vdot",
+    "corrcoef", "cov", "cumulative_trapezoid", "trapezoid", "trapz", "addbmm", "addmm", "addmv",
+    "addr", "baddbmm", "bmm", "chain_matmul", "cross", "cumsum", "dot", "einsum", "ger", "inner",
+    "kron", "linalg_cross", "linalg_matmul", "linalg_multi_dot", "linalg_vecdot", "linear",
+    "matmul", "mean", "mm", "mv", "outer", "sum", "sum_to_size", "tensordot", "trace", "vdot",
     // The same elements in other places.
     "H", "T", "_reshape_alias", "_unsafe_index", "_unsafe_view", "adjoint", "broadcast_tensors",
     "broadcast_to", "cat", "chunk", "column_stack", "concat", "concatenate", "constant_pad_nd",
@@ -79,6 +82,17 @@ constexpr std::string_view kOfComplex[] = {
     "empty", "empty_like", "empty_permuted", "empty_strided", "eye", "fill", "full", "full_like",
     "new_empty", "new_full", "new_ones", "new_zeros", "ones", "ones_like", "scalar_tensor",
     "sym_numel", "sym_size", "zero", "zeros", "zeros_like",
+    // Systems of equations and what solves them.
+    "_linalg_det", "_linalg_slogdet", "_linalg_solve_ex", "_lu_with_info", "cholesky",
+    "cholesky_inverse", "cholesky_solve", "det", "inverse", "linalg_cholesky", "linalg_cholesky_ex",
+    "linalg_det", "linalg_inv", "linalg_inv_ex", "linalg_lu_factor", "linalg_lu_factor_ex",
+    "linalg_lu_solve", "linalg_slogdet", "linalg_solve", "linalg_solve_ex",
+    "linalg_solve_triangular", "linalg_tensorinv", "linalg_tensorsolve", "logdet", "lu_solve",
+    "slogdet",
+    // Singular values, and what they give.
+    "linalg_cond", "linalg_eigvalsh", "linalg_lstsq", "linalg_matrix_norm", "linalg_matrix_rank",
+    "linalg_matrix_sqrth", "linalg_norm", "linalg_pinv", "linalg_polar", "linalg_svdvals",
+    "nuclear_norm", "pinverse",
     // Fourier.
     "_fft_c2c", "_fft_c2r", "_fft_r2c", "fft_fft", "fft_fft2", "fft_fftn", "fft_hfft", "fft_hfft2",
     "fft_hfftn", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn",

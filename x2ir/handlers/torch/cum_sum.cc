@@ -65,8 +65,12 @@ Value* TimesCall(TorchCall& c, Value* x, Value* y) {
   return c.Op("mul", {c.Cast(x, t), c.Cast(y, t)});
 }
 Value* TimesNumber(TorchCall& c, Value* x, double factor) {
-  const DType t = IsFloating(x->dtype()) ? x->dtype() : DType::kFloat32;
-  return c.Op("mul", {c.Cast(x, t), c.Constant(t, factor)});
+  const bool floats = IsFloating(x->dtype()) || IsComplex(x->dtype());
+  const DType t = floats ? x->dtype() : DType::kFloat32;
+  TorchNumber number;
+  number.kind = TorchNumber::kFloat;
+  number.c = factor;
+  return c.Op("mul", {c.Cast(x, t), c.Constant(t, number)});
 }
 
 // One tensor's neighbours along the axis: all but the last, all but the first.
@@ -76,7 +80,6 @@ Value* Right(TorchCall& c, Value* x, int64_t axis) { return Slice({c, x}, axis, 
 // sum((left + right) * dx) / 2, or the running sums.
 Values Trapezoid(TorchCall& c, bool running) {
   Value* y = c.Tensor("y");
-  RequireReal({c, y});
   if (y->dtype() == DType::kBool) return c.Fail(Invalid("expected numbers, got bools"));
   const int64_t axis = c.Axis("dim", y, -1), rank = c.Rank(y);
   if (rank == 0) return c.Fail(Invalid("expected rank 1 or more"));

@@ -1,4 +1,5 @@
 // Dropout outside of training.
+#include "x2ir/builder/arrays.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/layers.h"
 
@@ -25,6 +26,18 @@ X2IR_TORCH(dropout).From({"aten::dropout.default", "aten::feature_dropout.defaul
                           "aten::alpha_dropout.default", "aten::feature_alpha_dropout.default",
                           "aten::native_dropout.default"},
                          Dropout);
+
+// What was kept, and how it was scaled then, are operands. The scaled mask is rounded to the
+// gradient's type, integers being float32 from then on.
+Values DropoutBackward(TorchCall& c) {
+  const Expr gradient = c.Tensor("grad_output"), mask = c.Tensor("mask");
+  const DType t = c.out_dtype();
+  RequireReal(gradient);
+  RequireReal(mask);
+  const Expr kept = mask.To(gradient.dtype()).To(AtLeastFloat32(t)) * c.Float("scale");
+  return {gradient.To(t) * kept.To(t)};
+}
+X2IR_TORCH(dropout).From("aten::native_dropout_backward.default", DropoutBackward);
 
 }  // namespace
 }  // namespace x2ir

@@ -8,6 +8,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/handlers/torch/views.h"
 #include "x2ir/ops/infer.h"
@@ -215,8 +216,11 @@ Values Linspace(TorchCall& c) {
 Values Logspace(TorchCall& c) {
   IgnorePlace(c);
   const DType t = OutType(c);
-  const auto [in, whole] = TypesOfSpace(t);
-  Value* base = c.Constant(in, c.Float("base", 10.0));
+  // Complex powers of a base above 0 are real ones.
+  const auto [in, whole] = TypesOfSpace(IsComplex(t) ? PartType(t) : t);
+  const double number = c.Float("base", 10.0);
+  if (IsComplex(t) && number <= 0) return c.Fail(Unimplemented("complex powers of ", number));
+  Value* base = c.Constant(in, number);
   return {c.Cast(c.Op("pow", {base, Spaced(c, in, whole)}), t)};
 }
 

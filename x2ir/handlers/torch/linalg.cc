@@ -1,15 +1,18 @@
 // Linear systems and the decompositions that solve them: LU, Cholesky, QR. All in float64, whatever
-// the type. Where PyTorch raises an error for what a matrix holds (singular, not positive), the
-// result here has NaN or infinities.
+// the type. Those that solve are of complex matrices too. Where PyTorch raises an error for what a
+// matrix holds (singular, not positive), the result here has NaN or infinities.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/builder/matrices.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/torch.h"
 
 namespace x2ir {
@@ -17,31 +20,55 @@ namespace {
 
 constexpr DType kSolveType = DType::kFloat64;
 
+// A result: real or complex.
+struct MatrixResult {
+  MatrixResult(const Expr& x) : re(x) {}                  // NOLINT: implicit
+  MatrixResult(const Complex& z) : re(z.re), im(z.im) {}  // NOLINT: implicit
+  Value* As(DType t) const {
+    if (im.value() == nullptr) return re.To(t);
+    const DType part = PartType(t);
+    return ComplexOf({re.To(part), im.To(part)});
+  }
+  Expr re = nullptr, im = nullptr;
+};
+
 // Operands of matrices in float64; Fail()s for what are none.
 struct Matrices {
   TorchCall& c;
-  explicit Matrices(TorchCall& call) : c(call) {
-    const DType t = c.out_dtype();
-    if (IsComplex(t)) c.Fail(Unimplemented("of complex numbers"));
+  explicit Matrices(TorchCall& call) : c(call) {}
+  Expr Matrix(std::string_view name, const Expr& x) {
+    if (x.rank() >= 2) return x;
+    c.Fail(Invalid("argument '", name, "': expected matrices"));
+    return Zeros(c, x.dtype(), {1, 1});
   }
-  Expr In(std::string_view name) {
-    const Expr x = c.Operand(name, kSolveType);
-    if (x.rank() < 2) {
-      c.Fail(Invalid("argument '", name, "': expected matrices"));
-      return Zeros(c, kSolveType, {1, 1});
+  // `T`: Expr, or Complex.
+  template <typename T = Expr>
+  T Operand(std::string_view name) {
+    if constexpr (std::is_same_v<T, Expr>) {
+      if (IsComplex(c.out_dtype())) c.Fail(Unimplemented("of complex numbers"));
+      return c.Operand(name, kSolveType);
+    } else {
+      return PartsOf(c.Operand(name, DType::kComplex128));
     }
-    return x;
+  }
+  template <typename T = Expr>
+  T In(std::string_view name) {
+    if constexpr (std::is_same_v<T, Expr>) {
+      return Matrix(name, Operand<T>(name));
+    } else {
+      return PartsOf(Matrix(name, c.Operand(name, DType::kComplex128)));
+    }
   }
   // In the types of the results.
-  Values Out(const std::vector<Expr>& results) {
+  Values Out(const std::vector<MatrixResult>& results) {
     Values values;
     for (size_t i = 0; i < results.size() && i < c.num_outputs(); ++i) {
-      values.push_back(c.node().output(i) ? results[i].To(c.out_dtype(i)) : nullptr);
+      values.push_back(c.node().output(i) ? results[i].As(c.out_dtype(i)) : nullptr);
     }
     return values;
   }
   // The same, where results past these are not used.
-  Values OutFirst(const std::vector<Expr>& results) {
+  Values OutFirst(const std::vector<MatrixResult>& results) {
     Values values = Out(results);
     for (size_t i = values.size(); i < c.num_outputs(); ++i) {
       const Value* output = c.node().output(i);
@@ -54,32 +81,85 @@ struct Matrices {
   }
 };
 
+// A handler that does the same with numbers of both kinds; `kind` is Expr or Complex.
+template <typename Fn>
+TorchHandler OfEitherKind(Fn fn) {
+  return [fn](TorchCall& c) -> Values {
+    const auto& inputs = c.node().inputs();
+    const bool complex = std::any_of(inputs.begin(), inputs.end(), [](const Value* input) {
+      return input && IsComplex(input->dtype());
+    });
+    if (complex) return fn(c, std::type_identity<Complex>());
+    return fn(c, std::type_identity<Expr>());
+  };
+}
+
+const Expr& PlacesOfMatrix(const Expr& x) { return x; }
+const Expr& PlacesOfMatrix(const Complex& x) { return x.re; }
+template <typename Fn>
+Expr EachMatrixPart(const Expr& x, Fn fn) {
+  return fn(x);
+}
+template <typename Fn>
+Complex EachMatrixPart(const Complex& x, Fn fn) {
+  return {fn(x.re), fn(x.im)};
+}
+template <typename T>
+T TurnedMatrix(const T& x) {
+  return EachMatrixPart(x, [](const Expr& part) { return SwapLast(part); });
+}
+Expr ConjugatedMatrix(const Expr& x) { return x; }
+Complex ConjugatedMatrix(const Complex& x) { return Conj(x); }
+template <typename T>
+T AdjointMatrix(const T& x) {
+  return TurnedMatrix(ConjugatedMatrix(x));
+}
+Expr IsZeroNumber(const Expr& x) { return x == 0; }
+Expr IsZeroNumber(const Complex& x) { return (x.re == 0) & (x.im == 0); }
+Complex ComplexMatMul(const Complex& x, const Complex& y) {
+  return {MatMul(x.re, y.re) - MatMul(x.im, y.im), MatMul(x.re, y.im) + MatMul(x.im, y.re)};
+}
+
 // --- LU ---------------------------------------------------------------------------------------
 
 // 1 or -1: how many rows were swapped.
-Expr SwapSign(const LuFactors& f) {
-  const Expr moved = Not(f.pivots == Iota(SizeOf(f.pivots, -1)));
-  const Expr odd = Mod(Sum(moved.To(DType::kInt64), -1), f.pivots.Number(2));
+Expr SwapSign(const Expr& pivots) {
+  const Expr moved = Not(pivots == Iota(SizeOf(pivots, -1)));
+  const Expr odd = Mod(Sum(moved.To(DType::kInt64), -1), pivots.Number(2));
   return 1 - 2 * odd.To(kSolveType);
 }
 
 Expr ProductOf(const Expr& x) {
   return x.Op("reduce_prod", {Ints(x.builder(), {x.rank() - 1})}, {{"keepdims", 0}});
 }
+Complex ProductOf(const Complex& x) {
+  const Expr one = Sum(x.re * 0, -1) + 1, zero = one - 1;
+  const std::vector<Expr> product =
+      Rounds(SizeOf(x.re, -1), {one, zero},
+             [&](const Expr& i, const std::vector<Expr>& s) -> std::vector<Expr> {
+               const Complex next{Gather(x.re, i, -1), Gather(x.im, i, -1)};
+               const Complex z = Complex{s[0], s[1]} * next;
+               return {z.re, z.im};
+             });
+  return {product[0], product[1]};
+}
 
+template <typename T>
 struct Determinant {
-  Expr sign, log;
+  T sign;
+  Expr log;
 };
 
-Determinant DeterminantOf(const Expr& a) {
-  const LuFactors f = Lu(a);
-  const Expr diagonal = DiagonalOf(f.lu);
-  return {SwapSign(f) * ProductOf(Sign(diagonal)), Sum(Log(Abs(diagonal)), -1)};
+template <typename T>
+Determinant<T> DeterminantOf(const T& a) {
+  const LuFactorsOf<T> f = Lu(a);
+  const T diagonal = DiagonalOf(f.lu);
+  return {ProductOf(Sign(diagonal)) * SwapSign(f.pivots), Sum(Log(Abs(diagonal)), -1)};
 }
 
 // The number of the first pivot that is 0, from 1; or 0.
-Expr InfoOf(const LuFactors& f) {
-  const Expr bad = (DiagonalOf(f.lu) == 0).To(DType::kInt64);
+Expr InfoOf(const Expr& zero_pivots) {
+  const Expr bad = zero_pivots.To(DType::kInt64);
   const Expr n = SizeOf(bad, -1);
   // The first one has the largest of what counts down.
   const Expr rank = bad * (n - Iota(n));
@@ -93,37 +173,47 @@ Expr InfoOf(const LuFactors& f) {
   }
   return Where(most == 0, 0, n + 1 - most);
 }
+template <typename T>
+Expr InfoOf(const LuFactorsOf<T>& f) {
+  return InfoOf(IsZeroNumber(DiagonalOf(f.lu)));
+}
 
 TorchHandler Det(std::string_view a) {
-  return [a](TorchCall& c) -> Values {
+  return OfEitherKind([a]<typename T>(TorchCall& c, std::type_identity<T>) -> Values {
     Matrices of(c);
-    const LuFactors f = Lu(of.In(a));
-    return of.OutFirst({SwapSign(f) * ProductOf(DiagonalOf(f.lu))});
-  };
+    const LuFactorsOf<T> f = Lu(of.In<T>(a));
+    return of.OutFirst({ProductOf(DiagonalOf(f.lu)) * SwapSign(f.pivots)});
+  });
 }
 
 TorchHandler SlogDet(std::string_view a) {
-  return [a](TorchCall& c) -> Values {
+  return OfEitherKind([a]<typename T>(TorchCall& c, std::type_identity<T>) -> Values {
     Matrices of(c);
-    const Determinant d = DeterminantOf(of.In(a));
+    const Determinant<T> d = DeterminantOf(of.In<T>(a));
     return of.OutFirst({d.sign, d.log});
-  };
+  });
 }
 
-Values LogDet(TorchCall& c) {
+template <typename T>
+Values LogDet(TorchCall& c, std::type_identity<T>) {
   Matrices of(c);
-  const Determinant d = DeterminantOf(of.In("self"));
-  return of.Out({Where(d.sign == -1, std::numeric_limits<double>::quiet_NaN(), d.log)});
+  const Determinant<T> d = DeterminantOf(of.In<T>("self"));
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  if constexpr (std::is_same_v<T, Complex>) {
+    return of.Out({Complex{d.log, Where(IsZeroNumber(d.sign), kNan, Angle(d.sign))}});
+  } else {
+    return of.Out({Where(d.sign == -1, kNan, d.log)});
+  }
 }
 
 TorchHandler Inv(std::string_view a) {
-  return [a](TorchCall& c) -> Values {
+  return OfEitherKind([a]<typename T>(TorchCall& c, std::type_identity<T>) -> Values {
     Matrices of(c);
     c.Ignore({"check_errors"});
-    const Expr x = of.In(a);
-    const LuFactors f = Lu(x);
+    const T x = of.In<T>(a);
+    const LuFactorsOf<T> f = Lu(x);
     return of.Out({SolveLu(f, IdentityLike(x)), InfoOf(f)});
-  };
+  });
 }
 
 // Whether b is a vector, of rank 1, or a batch of vectors, one for each matrix of a.
@@ -136,29 +226,32 @@ bool IsVector(const Expr& a, const Expr& b) {
   return true;
 }
 
-Values LinalgSolve(TorchCall& c) {
+template <typename T>
+Values LinalgSolve(TorchCall& c, std::type_identity<T>) {
   Matrices of(c);
   c.Ignore({"check_errors"});
-  const Expr a = of.In("A");
-  Expr b = c.Operand("B", kSolveType);
-  const bool left = c.Bool("left", true), vector = IsVector(a, b);
-  if (vector) b = Unsqueeze(b, {-1});
+  const T a = of.In<T>("A");
+  T b = of.Operand<T>("B");
+  const bool left = c.Bool("left", true), vector = IsVector(PlacesOfMatrix(a), PlacesOfMatrix(b));
+  if (vector) b = EachMatrixPart(b, [](const Expr& part) { return Unsqueeze(part, {-1}); });
   const bool turned = !left && !vector;
-  const LuFactors f = Lu(turned ? SwapLast(a) : a);
-  Expr x = SolveLu(f, turned ? SwapLast(b) : b);
-  if (turned) x = SwapLast(x);
-  if (vector) x = Squeeze(x, {-1});
+  const LuFactorsOf<T> f = Lu(turned ? TurnedMatrix(a) : a);
+  T x = SolveLu(f, turned ? TurnedMatrix(b) : b);
+  if (turned) x = TurnedMatrix(x);
+  if (vector) x = EachMatrixPart(x, [](const Expr& part) { return Squeeze(part, {-1}); });
   if (c.num_outputs() == 2) return of.Out({x, InfoOf(f)});
   return of.OutFirst({x});
 }
 
-Values LuFactor(TorchCall& c, std::string_view a) {
-  Matrices of(c);
-  c.Ignore({"check_errors"});
-  const bool pivot = c.Bool("pivot", true);
-  if (!pivot) return c.Fail(Unimplemented("LU without pivots"));
-  const LuFactors f = Lu(of.In(a));
-  return of.Out({f.lu, f.pivots + 1, InfoOf(f)});
+TorchHandler LuFactor(std::string_view a) {
+  return OfEitherKind([a]<typename T>(TorchCall& c, std::type_identity<T>) -> Values {
+    Matrices of(c);
+    c.Ignore({"check_errors"});
+    const bool pivot = c.Bool("pivot", true);
+    if (!pivot) return c.Fail(Unimplemented("LU without pivots"));
+    const LuFactorsOf<T> f = Lu(of.In<T>(a));
+    return of.Out({f.lu, f.pivots + 1, InfoOf(f)});
+  });
 }
 
 // [.., m, k] and [.., k, n] of m x n factors.
@@ -189,36 +282,45 @@ Values LuUnpack(TorchCall& c) {
   return of.Out({p, data ? LowerOf(lu) : nothing, data ? UpperOf(lu) : nothing});
 }
 
-Values LuSolve(TorchCall& c, std::string_view lu_name, std::string_view pivots_name,
-               std::string_view b_name) {
-  Matrices of(c);
-  const Expr lu = of.In(lu_name), pivots = c.Tensor(pivots_name);
-  Expr b = of.In(b_name);
-  const bool left = c.Bool("left", true);
-  const bool adjoint = c.Bool("adjoint", false) == left;  // X A = B is A^T X^T = B^T
-  if (!left) b = SwapLast(b);
-  b = WithBatchOf(b, lu);
-  const LuFactors f{lu, RowsOfPivots(pivots, SizeOf(lu, -2)), pivots};
-  Expr x = b;
-  if (adjoint) {
-    const Expr turned = SwapLast(lu);
-    x = SolveTriangular(turned, SolveTriangular(turned, b, false, false), true, true);
-    x = MatMul(PermutationOf(f.rows, kSolveType), x);
-  } else {
-    x = SolveLu(f, b);
-  }
-  return of.Out({left ? x : SwapLast(x)});
+TorchHandler LuSolve(std::string_view lu_name, std::string_view pivots_name,
+                     std::string_view b_name) {
+  return OfEitherKind([=]<typename T>(TorchCall& c, std::type_identity<T>) -> Values {
+    Matrices of(c);
+    const T lu = of.In<T>(lu_name);
+    const Expr& like = PlacesOfMatrix(lu);
+    const Expr pivots = c.Tensor(pivots_name);
+    T b = of.In<T>(b_name);
+    const bool left = c.Bool("left", true), adjoint = c.Bool("adjoint", false);
+    // X A = B is A^T X^T = B^T, and A^H X = B is A^T conj(X) = conj(B).
+    const bool turned = adjoint == left;
+    if (!left) b = TurnedMatrix(b);
+    if (adjoint) b = ConjugatedMatrix(b);
+    b = EachMatrixPart(b, [&](const Expr& part) { return WithBatchOf(part, like); });
+    const LuFactorsOf<T> f{lu, RowsOfPivots(pivots, SizeOf(like, -2)), pivots};
+    T x = b;
+    if (turned) {
+      const T lower = TurnedMatrix(lu);
+      x = SolveTriangular(lower, SolveTriangular(lower, b, false, false), true, true);
+      const Expr p = PermutationOf(f.rows, kSolveType);
+      x = EachMatrixPart(x, [&](const Expr& part) { return MatMul(p, part); });
+    } else {
+      x = SolveLu(f, b);
+    }
+    if (adjoint) x = ConjugatedMatrix(x);
+    return of.Out({left ? x : TurnedMatrix(x)});
+  });
 }
 
 // --- Triangles --------------------------------------------------------------------------------
 
-Values LinalgSolveTriangular(TorchCall& c) {
+template <typename T>
+Values LinalgSolveTriangular(TorchCall& c, std::type_identity<T>) {
   Matrices of(c);
-  const Expr a = of.In("self"), b = of.In("B");
+  const T a = of.In<T>("self"), b = of.In<T>("B");
   const bool upper = c.Bool("upper"), left = c.Bool("left", true);
   const bool unit = c.Bool("unitriangular", false);
   if (left) return of.Out({SolveTriangular(a, b, upper, unit)});
-  return of.Out({SwapLast(SolveTriangular(SwapLast(a), SwapLast(b), !upper, unit))});
+  return of.Out({TurnedMatrix(SolveTriangular(TurnedMatrix(a), TurnedMatrix(b), !upper, unit))});
 }
 
 Values TriangularSolve(TorchCall& c) {
@@ -230,30 +332,38 @@ Values TriangularSolve(TorchCall& c) {
   return of.Out({x, WithBatchOf(a, b)});
 }
 
-Values CholeskyHandler(TorchCall& c) {
+template <typename T>
+Values CholeskyHandler(TorchCall& c, std::type_identity<T>) {
   Matrices of(c);
   c.Ignore({"check_errors"});
-  const Expr a = of.In("self");
+  const T a = of.In<T>("self");
   const bool upper = c.Bool("upper", false);
-  const Cholesky f = CholeskyOf(upper ? SwapLast(a) : a);
-  return of.Out({upper ? SwapLast(f.l) : f.l, f.info});
+  const Cholesky<T> f = CholeskyOf(upper ? AdjointMatrix(a) : a);
+  return of.Out({upper ? AdjointMatrix(f.l) : f.l, f.info});
 }
 
-Expr SolveCholesky(const Expr& factor, const Expr& b, bool upper) {
-  const Expr l = upper ? SwapLast(factor) : factor;
-  return SolveTriangular(SwapLast(l), SolveTriangular(l, b, false, false), true, false);
-}
-
-Values CholeskySolve(TorchCall& c) {
+template <typename T>
+Values CholeskySolve(TorchCall& c, std::type_identity<T>) {
   Matrices of(c);
-  const Expr b = of.In("self"), factor = of.In("input2");
-  return of.Out({SolveCholesky(factor, b, c.Bool("upper", false))});
+  const T b = of.In<T>("self"), factor = of.In<T>("input2");
+  const T l = c.Bool("upper", false) ? AdjointMatrix(factor) : factor;
+  const T y = SolveTriangular(l, b, false, false);
+  return of.Out({SolveTriangular(AdjointMatrix(l), y, true, false)});
 }
 
-Values CholeskyInverse(TorchCall& c) {
+// L^-H L^-1. LAPACK takes the diagonal of L^-1 to be real.
+template <typename T>
+Values CholeskyInverse(TorchCall& c, std::type_identity<T>) {
   Matrices of(c);
-  const Expr factor = of.In("self");
-  return of.Out({SolveCholesky(factor, IdentityLike(factor), c.Bool("upper", false))});
+  const T factor = of.In<T>("self");
+  const T l = c.Bool("upper", false) ? AdjointMatrix(factor) : factor;
+  const T inverse = SolveTriangular(l, IdentityLike(l), false, false);
+  if constexpr (std::is_same_v<T, Complex>) {
+    const Complex x{inverse.re, Lower(inverse.im, false)};
+    return of.Out({ComplexMatMul(AdjointMatrix(x), x)});
+  } else {
+    return of.Out({MatMul(SwapLast(inverse), inverse)});
+  }
 }
 
 // --- QR ---------------------------------------------------------------------------------------
@@ -360,34 +470,34 @@ Values MatrixExp(TorchCall& c) {
   return of.Out({y});
 }
 
+// Templates of handlers as handlers.
+#define X2IR_OF_EITHER_(name) OfEitherKind([](TorchCall& c, auto kind) { return name(c, kind); })
+
 X2IR_TORCH(det)
     .From("aten::det.default", Det("self"))
     .From({"aten::linalg_det.default", "aten::_linalg_det.default"}, Det("A"))
     .From("aten::slogdet.default", SlogDet("self"))
     .From({"aten::linalg_slogdet.default", "aten::_linalg_slogdet.default"}, SlogDet("A"))
-    .From("aten::logdet.default", LogDet);
+    .From("aten::logdet.default", X2IR_OF_EITHER_(LogDet));
 X2IR_TORCH(loop)
     .From("aten::inverse.default", Inv("self"))
     .From({"aten::linalg_inv.default", "aten::linalg_inv_ex.default"}, Inv("A"))
     .From({"aten::linalg_solve.default", "aten::linalg_solve_ex.default",
            "aten::_linalg_solve_ex.default"},
-          LinalgSolve)
-    .From({"aten::linalg_lu_factor.default", "aten::linalg_lu_factor_ex.default"},
-          [](TorchCall& c) { return LuFactor(c, "A"); })
-    .From("aten::_lu_with_info.default", [](TorchCall& c) { return LuFactor(c, "self"); })
+          X2IR_OF_EITHER_(LinalgSolve))
+    .From({"aten::linalg_lu_factor.default", "aten::linalg_lu_factor_ex.default"}, LuFactor("A"))
+    .From("aten::_lu_with_info.default", LuFactor("self"))
     .From("aten::linalg_lu.default", LinalgLu)
     .From("aten::lu_unpack.default", LuUnpack)
-    .From("aten::linalg_lu_solve.default",
-          [](TorchCall& c) { return LuSolve(c, "LU", "pivots", "B"); })
-    .From("aten::lu_solve.default",
-          [](TorchCall& c) { return LuSolve(c, "LU_data", "LU_pivots", "self"); })
-    .From("aten::linalg_solve_triangular.default", LinalgSolveTriangular)
+    .From("aten::linalg_lu_solve.default", LuSolve("LU", "pivots", "B"))
+    .From("aten::lu_solve.default", LuSolve("LU_data", "LU_pivots", "self"))
+    .From("aten::linalg_solve_triangular.default", X2IR_OF_EITHER_(LinalgSolveTriangular))
     .From("aten::triangular_solve.default", TriangularSolve)
     .From({"aten::cholesky.default", "aten::linalg_cholesky.default",
            "aten::linalg_cholesky_ex.default"},
-          CholeskyHandler)
-    .From("aten::cholesky_solve.default", CholeskySolve)
-    .From("aten::cholesky_inverse.default", CholeskyInverse)
+          X2IR_OF_EITHER_(CholeskyHandler))
+    .From("aten::cholesky_solve.default", X2IR_OF_EITHER_(CholeskySolve))
+    .From("aten::cholesky_inverse.default", X2IR_OF_EITHER_(CholeskyInverse))
     .From("aten::linalg_qr.default", LinalgQr)
     .From("aten::qr.default", OldQr)
     .From("aten::geqrf.default", Geqrf)
@@ -397,6 +507,8 @@ X2IR_TORCH(loop)
     .From({"aten::linalg_matrix_exp.default", "aten::matrix_exp.default"}, MatrixExp);
 X2IR_TORCH(matmul).From({"aten::linalg_matrix_power.default", "aten::matrix_power.default"},
                         MatrixPower);
+
+#undef X2IR_OF_EITHER_
 
 Value* WriteTriangularSolve(TorchWriter& w) {
   return w.Call("aten::linalg_solve_triangular.default", {{"self", w.in(0)},

@@ -231,20 +231,21 @@ Expr Covariance(TorchCall& c, const Expr& rows, DType t, int64_t correction, Val
                 Value* aweights) {
   Builder& b = rows.builder();
   Expr x = rows.To(t);
-  const Expr count = SizeOf(x, 1).To(t);
+  const DType real = IsComplex(t) ? PartType(t) : t;
+  const Expr count = SizeOf(x, 1).To(real);
   std::optional<Expr> w;
-  if (fweights) w = Expr(b, c.Cast(fweights, t));
-  if (aweights) w = w ? *w * Expr(b, c.Cast(aweights, t)) : Expr(b, c.Cast(aweights, t));
+  if (fweights) w = Expr(b, c.Cast(fweights, real));
+  if (aweights) w = w ? *w * Expr(b, c.Cast(aweights, real)) : Expr(b, c.Cast(aweights, real));
   const Expr total = w ? SumAll(*w) : count;
-  const Expr mean = Sum(w ? x * *w : x, 1, true) / total;
+  const Expr mean = Sum(w ? x * w->To(t) : x, 1, true) / total.To(t);
   const double ddof = static_cast<double>(correction);
   Expr degrees = total - ddof;
   if (aweights && correction != 0) {
-    degrees = total - ddof * SumAll(*w * Expr(b, c.Cast(aweights, t))) / total;
+    degrees = total - ddof * SumAll(*w * Expr(b, c.Cast(aweights, real))) / total;
   }
   degrees = Where(degrees < 0, 0, degrees);
   x = x - mean;
-  return MatMul(w ? x * *w : x, SwapLast(x)) / degrees;
+  return MatMul(w ? x * w->To(t) : x, SwapLast(ConjOf(x))) / degrees.To(t);
 }
 
 Expr Rows(const Expr& x) {
@@ -274,9 +275,18 @@ Values Corrcoef(TorchCall& c) {
   if (OneVariable(x)) return {WithoutMatrix(y / y).value()};
   const Expr places = Iota(SizeOf(y, 0));
   const Expr diagonal = Squeeze(GatherElements(y, Unsqueeze(places, {-1}), 1), {1});
+  const auto clipped = [](const Expr& r) { return Where(r > 1, 1, Where(r < -1, -1, r)); };
+  if (IsComplex(t)) {
+    const Expr deviation = Sqrt(PartsOf(diagonal).re);
+    const Complex r = PartsOf(y);
+    const auto scaled = [&](const Expr& part) {
+      return clipped(part / Unsqueeze(deviation, {-1}) / Unsqueeze(deviation, {0}));
+    };
+    return {ComplexOf({scaled(r.re), scaled(r.im)})};
+  }
   const Expr deviation = Sqrt(diagonal);
   const Expr r = y / Unsqueeze(deviation, {-1}) / Unsqueeze(deviation, {0});
-  return {Where(r > 1, 1, Where(r < -1, -1, r)).value()};
+  return {clipped(r)};
 }
 
 // input @ weight^T + bias. A weight that is a constant is transposed when constants are folded.

@@ -9,6 +9,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
@@ -121,12 +122,36 @@ Trained WithBatchStatistics(TorchCall& c, const BatchNorm& n, bool running) {
   return t;
 }
 
-// Results: y; then the statistics that were used, which inference has not; then new running ones.
-Values BatchNormalization(TorchCall& c, BatchNorm n) {
+// What the results after the first three are.
+enum class BatchNormRest : uint8_t {
+  kRefused,
+  kStatistics,  // new running ones
+  kReserve,     // for the backward pass: no elements on CPUs; then the number of the kernel, 0
+};
+
+// Results: y; then the statistics that were used, of which inference has none.
+Values BatchNormalization(TorchCall& c, BatchNorm n, BatchNormRest rest) {
   Values values(c.num_outputs(), nullptr);
   if (!c.b().status().ok()) return values;
+  const bool statistics = rest == BatchNormRest::kStatistics;
+  for (size_t i = 3; i < values.size(); ++i) {
+    if (!c.wants(i) || (statistics && i < 5)) continue;
+    if (rest != BatchNormRest::kReserve || i > 4) {
+      return c.Fail(Unimplemented("its result ", i, " has no mapping"));
+    }
+    if (i == 3) {
+      // The program says of how many elements it is; kernels of GPUs have some.
+      const auto dims = c.out_shape(i) ? c.out_shape(i)->Static() : std::nullopt;
+      if (c.out_shape(i) && dims != std::vector<int64_t>{0}) {
+        return c.Fail(Unimplemented("its result 3 with elements"));
+      }
+      values[i] = Zeros(c, DType::kUInt8, {0});
+    } else {
+      values[i] = Int(c, 0);
+    }
+  }
   if (n.training) {
-    const Trained t = WithBatchStatistics(c, n, c.wants(3) || c.wants(4));
+    const Trained t = WithBatchStatistics(c, n, statistics && (c.wants(3) || c.wants(4)));
     Value* all[] = {t.y, t.mean, t.inv_std, t.running_mean, t.running_var};
     for (size_t i = 0; i < values.size() && i < 5; ++i) {
       if (c.wants(i) && all[i])
@@ -138,42 +163,39 @@ Values BatchNormalization(TorchCall& c, BatchNorm n) {
   for (size_t i = 1; i < 3; ++i) {
     if (!c.wants(i)) continue;
     const auto dims = c.out_shape(i) ? c.out_shape(i)->Static() : std::nullopt;
-    if (dims != std::vector<int64_t>{0}) {
+    if (c.out_shape(i) && dims != std::vector<int64_t>{0}) {
       return c.Fail(Unimplemented("the statistics of inference"));
     }
-    values[i] = c.b().Constant(x2ir::Tensor::Zeros(c.out_dtype(i), {0}));
+    values[i] = Zeros(c, c.out_dtype(i), {0});
   }
   for (size_t i = 3; i < 5; ++i) {
-    if (c.wants(i)) values[i] = c.Op("identity", {i == 3 ? n.mean : n.var});
+    if (statistics && c.wants(i)) values[i] = c.Op("identity", {i == 3 ? n.mean : n.var});
   }
   return values;
 }
 
-// What has more results than there are here would say other things with them.
-TorchHandler BatchNormOf(size_t results) {
-  return [results](TorchCall& c) -> Values {
-    for (size_t i = results; i < c.num_outputs(); ++i) {
-      if (c.wants(i)) return c.Fail(Unimplemented("its result ", i, " has no mapping"));
-    }
-    return BatchNormalization(c, ReadBatchNorm(c));
-  };
+TorchHandler BatchNormOf(BatchNormRest rest) {
+  return [rest](TorchCall& c) { return BatchNormalization(c, ReadBatchNorm(c), rest); };
 }
 
 X2IR_TORCH(batch_normalization)
-    .From("aten::batch_norm.default", BatchNormOf(1))
-    .From({"aten::native_batch_norm.default", "aten::_native_batch_norm_legit.default",
-           "aten::cudnn_batch_norm.default", "aten::miopen_batch_norm.default",
-           "aten::_batch_norm_impl_index.default", "aten::_batch_norm_with_update.default"},
-          BatchNormOf(3))
-    .From({"aten::_native_batch_norm_legit_functional.default"}, BatchNormOf(5))
-    .From("aten::_native_batch_norm_legit.no_stats",
+    .From({"aten::batch_norm.default", "aten::native_batch_norm.default",
+           "aten::_native_batch_norm_legit.default", "aten::cudnn_batch_norm.default",
+           "aten::miopen_batch_norm.default", "aten::_native_batch_norm_legit_no_training.default"},
+          BatchNormOf(BatchNormRest::kRefused))
+    .From({"aten::_batch_norm_impl_index.default", "aten::_batch_norm_no_update.default"},
+          BatchNormOf(BatchNormRest::kReserve))
+    .From("aten::_batch_norm_with_update.default",
           [](TorchCall& c) {
-            BatchNorm n = ReadBatchNorm(c, false);
-            return BatchNormalization(c, n);
+            BatchNorm n = ReadBatchNorm(c);
+            n.training = true;
+            return BatchNormalization(c, n, BatchNormRest::kReserve);
           })
-    .From({"aten::_native_batch_norm_legit_no_training.default",
-           "aten::_batch_norm_no_update.default"},
-          BatchNormOf(3));
+    .From({"aten::_native_batch_norm_legit_functional.default"},
+          BatchNormOf(BatchNormRest::kStatistics))
+    .From("aten::_native_batch_norm_legit.no_stats", [](TorchCall& c) {
+      return BatchNormalization(c, ReadBatchNorm(c, false), BatchNormRest::kRefused);
+    });
 
 Values InstanceNorm(TorchCall& c) {
   const bool of_input = c.Bool("use_input_stats");
@@ -305,10 +327,22 @@ Values RmsNorm(TorchCall& c) {
   Value* x = c.Tensor("input");
   Value* weight = c.OptTensor("weight");
   const std::optional<double> given = c.OptFloat("eps");
-  RequireFloat(c, x);
+  const bool complex = IsComplex(x->dtype());
+  if (!complex) RequireFloat(c, x);
   const int64_t rank = c.Rank(x), axis = FirstAxis(c, x);
   if (!c.b().status().ok()) return c.Fail(c.b().status());
   const DType t = x->dtype();
+  if (complex) {  // by the mean of the squares, which is complex
+    const DType part = PartType(t);
+    const std::vector<int64_t> axes = CountedFrom(axis, rank - axis);
+    const Complex z = PartsOf({c, x}), square = z * z;
+    const auto mean = [&](const Expr& of) { return Reduce(of, "reduce_mean", axes, true); };
+    const double shift = given.value_or(EpsilonOf(part));
+    const Complex root = Sqrt(Complex{mean(square.re) + shift, mean(square.im)});
+    Complex y = z * Reciprocal(root);
+    if (weight) y = y * PartsOf(c.Cast(weight, t));
+    return {ComplexOf(y)};
+  }
   if (!given && BitWidth(t) < 32) {
     return c.Fail(Unimplemented("of ", Name(t), " without eps, which versions take differently"));
   }

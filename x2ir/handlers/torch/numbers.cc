@@ -7,6 +7,7 @@
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/special.h"
 #include "x2ir/ops/constants.h"
 
@@ -47,6 +48,22 @@ TorchHandler Of(Formula2 f) {
     const DType t = c.out_dtype(), computed = AtLeastFloat32(t);
     if (IsComplex(t)) return c.Fail(Unimplemented("of complex numbers"));
     return {f(c.Operand("self", computed), c.Operand("other", computed)).To(t)};
+  };
+}
+
+// The same, and what is computed of complex numbers.
+TorchHandler Of(Formula1 f, Complex (*of_complex)(const Complex&)) {
+  return [real = Of(f), of_complex](TorchCall& c) -> Values {
+    const DType t = c.out_dtype();
+    if (!IsComplex(t)) return real(c);
+    return {ComplexOf(of_complex(PartsOf(c.Operand("self", t))))};
+  };
+}
+TorchHandler Of(Formula2 f, Complex (*of_complex)(const Complex&, const Complex&)) {
+  return [real = Of(f), of_complex](TorchCall& c) -> Values {
+    const DType t = c.out_dtype();
+    if (!IsComplex(t)) return real(c);
+    return {ComplexOf(of_complex(PartsOf(c.Operand("self", t)), PartsOf(c.Operand("other", t))))};
   };
 }
 
@@ -193,13 +210,13 @@ Values Logit(TorchCall& c) {
 
 X2IR_TORCH(sqrt).From("aten::hypot.default", Of(Hypot));
 X2IR_TORCH(log)
-    .From("aten::logaddexp.default", Of(LogAddExp))
+    .From("aten::logaddexp.default", Of(LogAddExp, x2ir::LogAddExp))
     .From("aten::logaddexp2.default", Of(LogAddExp2))
-    .From({"aten::log1p.default", "aten::special_log1p.default"}, Of(Log1p))
+    .From({"aten::log1p.default", "aten::special_log1p.default"}, Of(Log1p, x2ir::Log1p))
     .From({"aten::logit.default", "aten::special_logit.default"}, Logit);
 X2IR_TORCH(exp)
-    .From({"aten::expm1.default", "aten::special_expm1.default"}, Of(Expm1))
-    .From({"aten::exp2.default", "aten::special_exp2.default"}, Of(Exp2));
+    .From({"aten::expm1.default", "aten::special_expm1.default"}, Of(Expm1, x2ir::Expm1))
+    .From({"aten::exp2.default", "aten::special_exp2.default"}, Of(Exp2, x2ir::Exp2));
 X2IR_TORCH(atan).From({"aten::atan2.default", "aten::arctan2.default"}, Of(Atan2));
 X2IR_TORCH(mul)
     .From("aten::deg2rad.default", Of(Deg2Rad))

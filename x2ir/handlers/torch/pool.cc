@@ -193,6 +193,38 @@ X2IR_TORCH(max_pool)
            "aten::mkldnn_max_pool3d.default"},
           [](TorchCall& c) { return MaxPool(c, 3); });
 
+// Each gradient goes to the element that its index names, counted through one channel.
+Values MaxPoolBackward(TorchCall& c) {
+  const Expr gradient = c.Tensor("grad_output"), x = c.Tensor("self");
+  const Expr indices = c.Tensor("indices");
+  const DType t = gradient.dtype();
+  RequireFloat(c, gradient);
+  const std::vector<int64_t> kernel = c.IntsOf("kernel_size", 2, {});
+  const std::vector<int64_t> strides = c.IntsOf("stride", 2, kernel);
+  const std::vector<int64_t> dilations = c.IntsOf("dilation", 2, {1, 1});
+  c.Ignore({"padding", "ceil_mode"});
+  if (kernel.size() != 2 || strides.size() != 2 || dilations.size() != 2) {
+    return c.Fail(Invalid("expected sizes of two axes"));
+  }
+  for (size_t i = 0; i < 2 && BitWidth(t) < 32; ++i) {
+    if (dilations[i] == 1 && strides[i] >= kernel[i]) continue;
+    return c.Fail(Unimplemented("windows of ", Name(t),
+                                " that overlap: sums depend on the order of additions"));
+  }
+  const int64_t rank = x.rank();
+  if (rank != 3 && rank != 4) return c.Fail(Invalid("expected an operand of rank 3 or 4"));
+  const auto planes = [&](const Expr& of) {
+    std::vector<Size> dims = SizesAt(of, 0, rank - 2);
+    dims.push_back(Product(c, SizesAt(of, rank - 2, rank)));
+    return ReshapeTo(of, dims);
+  };
+  const Expr start = Expand(gradient.Number(0), ShapeOf(planes(x)));
+  const Expr sums = ScatterElements(start, rank - 2, planes(indices), planes(gradient), "add");
+  return {ReshapeTo(sums, AllSizes(x))};
+}
+
+X2IR_TORCH(max_pool).From("aten::max_pool2d_with_indices_backward.default", MaxPoolBackward);
+
 // --- fractional_max_pool --------------------------------------------------------------------
 
 // Where the windows of an axis begin in each plane, [N, C, out]: the samples shift them all. As

@@ -186,15 +186,18 @@ Values Renorm(TorchCall& c) {
   Value* self = c.Tensor("self");
   const int64_t axis = c.Axis("dim", self);
   const double p = c.Float("p"), most = c.Float("maxnorm");
-  const DType computed = AtLeastFloat32(self->dtype());
+  const bool complex = IsComplex(self->dtype());
+  const DType computed = complex ? PartType(self->dtype()) : AtLeastFloat32(self->dtype());
   std::vector<int64_t> axes = AllAxes({c, self});
   if (axes.size() < 2) return c.Fail(Invalid("expected rank 2 or more"));
   axes.erase(axes.begin() + axis);
-  Value* x = c.Cast(self, computed);
+  const Complex parts = complex ? PartsOf({c, self}) : Complex{nullptr, nullptr};
+  Value* x = complex ? Abs(parts).value() : c.Cast(self, computed);
   Value* norm = VectorNorm({c, x}, p, axes, true);
   Value* limit = c.Constant(computed, most);
   Value* shorter = c.Op("div", {limit, c.Op("add", {norm, c.Constant(computed, 1e-7)})});
   Value* factor = Select(c.Op("greater", {norm, limit}), {c, shorter}, c.Constant(computed, 1));
+  if (complex) return {ComplexOf(parts * Expr(c, factor))};
   return {c.Cast(c.Op("mul", {x, factor}), self->dtype())};
 }
 
@@ -331,10 +334,12 @@ Values Pdist(TorchCall& c) {
 }
 
 Values Dist(TorchCall& c) {
-  const DType t = c.out_dtype();
+  const DType of_both = c.ResultType({"self", "other"});
+  const DType t = IsComplex(of_both) ? of_both : c.out_dtype();
   const double p = c.Number("p", 2).real();
-  Value* apart = (c.Operand("self", t) - c.Operand("other", t)).value();
-  return {VectorNorm({c, apart}, p, AllAxes({c, apart}), false)};
+  Expr apart = c.Operand("self", t) - c.Operand("other", t);
+  if (IsComplex(t)) apart = Abs(PartsOf(apart));
+  return {VectorNorm(apart, p, AllAxes(apart), false)};
 }
 
 // v g / |v|, the norm being over all axes but `dim` (over all: -1).

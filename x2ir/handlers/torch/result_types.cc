@@ -164,7 +164,8 @@ constexpr ResultRule kResultRules[] = {
      "_fake_quantize_learnable_per_channel_affine _fake_quantize_learnable_per_tensor_affine "
      "fused_moving_avg_obs_fake_quant "
      // The rest.
-     "log_sigmoid_forward _masked_scale _philox_normal _philox_uniform _fw_primal _fw_primal_copy "
+     "max_pool2d_with_indices_backward log_sigmoid_forward _masked_scale _philox_normal "
+     "_philox_uniform _fw_primal _fw_primal_copy "
      "_lazy_clone _add_batch_dim _remove_batch_dim copy_sparse_to_sparse _copy_from _foobar"},
     {"input",
      "_convolution _convolution_mode conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
@@ -268,6 +269,8 @@ constexpr ResultRule kResultRules[] = {
      "bucketize searchsorted _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo"},
     {"weights?bins(weights)|int64", "bincount"},
     {"self uint8", "_fused_dropout"},
+    {"grad_output", "_softmax_backward_data _log_softmax_backward_data"},
+    {"float(grad_output)", "native_dropout_backward"},
     {"self", "histogram histogramdd _histogramdd_bin_edges _histogramdd_from_bin_cts"},
     {"uint64", "hash_tensor"},
     {"self+prepend+append", "diff"},
@@ -322,13 +325,20 @@ constexpr ResultRule kResultRules[] = {
     {"log_probs", "ctc_loss _ctc_loss _cudnn_ctc_loss"},
 
     // --- Layers -------------------------------------------------------------------------
-    {"input input input uint8 int64", "_batch_norm_impl_index"},
-    {"input input input uint8", "_batch_norm_no_update _batch_norm_with_update cudnn_batch_norm"},
-    {"input input input uint8 running_mean running_var", "_batch_norm_with_update_functional"},
-    {"input",
+    // Statistics of halves whose parameters are float32 are float32.
+    {"input weight|bias|running_mean|input weight|bias|running_mean|input uint8 int64",
+     "_batch_norm_impl_index"},
+    {"input weight|bias|running_mean|input weight|bias|running_mean|input uint8",
+     "_batch_norm_no_update _batch_norm_with_update cudnn_batch_norm"},
+    {"input weight|bias|running_mean|input weight|bias|running_mean|input uint8 running_mean "
+     "running_var",
+     "_batch_norm_with_update_functional"},
+    {"input weight|bias|running_mean|input",
      "_native_batch_norm_legit _native_batch_norm_legit_no_training native_batch_norm "
      "miopen_batch_norm"},
-    {"input input input running_mean running_var", "_native_batch_norm_legit_functional"},
+    {"input weight|bias|running_mean|input weight|bias|running_mean|input running_mean "
+     "running_var",
+     "_native_batch_norm_legit_functional"},
     {"input sums(input)", "_fused_rms_norm"},
     {"sums(input)", "batch_norm_stats"},
     {"input bool", "native_dropout"},

@@ -4,7 +4,8 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
-#include "x2ir/handlers/torch/torch.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/layers.h"
 
 namespace x2ir {
 namespace {
@@ -34,13 +35,33 @@ Values SafeSoftmax(TorchCall& c) {
   return {Where(masked, x.Number(0), Expr(c, values[0]))};
 }
 
+// The gradient of the operand from that of the result y: y g - y sum(y g) of softmax, and
+// g - exp(y) sum(g) of log_softmax.
+TorchHandler SoftmaxBackward(bool log) {
+  return [log](TorchCall& c) -> Values {
+    const Expr gradient = c.Tensor("grad_output"), result = c.Tensor("output");
+    const DType t = gradient.dtype(), computed = AtLeastFloat32(t);
+    RequireFloat(c, gradient);
+    if (result.dtype() != t || c.Dtype("input_dtype", t) != t) {
+      return c.Fail(Unimplemented("of different element types"));
+    }
+    const int64_t axis = c.Axis("dim", gradient);
+    const auto sum = [&](const Expr& x) { return x.rank() == 0 ? x : Sum(x, axis, true); };
+    const Expr g = gradient.To(computed), y = result.To(computed);
+    if (log) return {(g - Exp(y) * sum(g)).To(t)};
+    return {(y * g - y * sum(y * g)).To(t)};
+  };
+}
+
 X2IR_TORCH(softmax)
     .From({"aten::softmax.int", "aten::_softmax.default", "aten::special_softmax.int"},
           [](TorchCall& c) { return AlongAxisCall(c, "softmax"); })
-    .From("aten::_safe_softmax.default", SafeSoftmax);
+    .From("aten::_safe_softmax.default", SafeSoftmax)
+    .From("aten::_softmax_backward_data.default", SoftmaxBackward(false));
 X2IR_TORCH(log_softmax)
     .From({"aten::log_softmax.int", "aten::_log_softmax.default", "aten::special_log_softmax.int"},
-          [](TorchCall& c) { return AlongAxisCall(c, "log_softmax"); });
+          [](TorchCall& c) { return AlongAxisCall(c, "log_softmax"); })
+    .From("aten::_log_softmax_backward_data.default", SoftmaxBackward(true));
 
 absl::StatusOr<Value*> WriteHardmax(TorchWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());

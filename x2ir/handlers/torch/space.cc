@@ -108,7 +108,7 @@ Values Im2Col(TorchCall& c) {
   const Batched batched = AddBatch(c.Tensor("self"), 2);
   const Window window = ReadWindow(c);
   if (!c.b().status().ok()) return c.Fail(c.b().status());
-  Value* zero = c.Constant(batched.x->dtype(), 0);
+  Value* zero = c.Constant(batched.x->dtype(), TorchNumber());
   Value* patches = Patches(PadEnds({c, batched.x}, window.pads, zero), window);
   const std::vector<Size> d = SizesAt({c, patches}, 0, 5);
   Value* y = ReshapeTo({c, patches}, {d[0], Times(c, d[1], d[2]), Times(c, d[3], d[4])});

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/formats/torch/schemas.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/torch.h"
@@ -80,8 +81,14 @@ Handler TorchSpec::Reader(TorchHandler handler) {
       X2IR_RETURN_IF_ERROR(CheckComplexResult(r));
       return read;
     });
+    const auto text = values.status().message();
+    const std::string_view message(text.data(), text.size());
+    // TorchScript says no ranks of inputs.
+    if (absl::IsUnimplemented(values.status()) && message.ends_with("operands of known rank")) {
+      return Unimplemented(message, "; ", OptionText("shapes"), " of the inputs may give it");
+    }
     // PyTorch ran the call when it was exported: what is wrong with it to us we do not know of.
-    if (absl::IsInvalidArgument(values.status())) return Unimplemented(values.status().message());
+    if (absl::IsInvalidArgument(values.status())) return Unimplemented(message);
     return values;
   };
 }

@@ -1,6 +1,6 @@
 // What singular values and eigenvalues of symmetric matrices give: norms, ranks, pseudo-inverses,
-// least squares. The vectors themselves are refused: which of the two signs (and in a space of
-// equal values which basis) a library gives is not defined.
+// least squares, roots. The vectors themselves are refused: which of the two signs (and in a space
+// of equal values which basis) a library gives is not defined.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,6 +12,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/handlers/torch/special.h"
 
@@ -43,19 +44,45 @@ TorchHandler OrEmpty(TorchHandler handler) {
     return values;
   };
 }
+// In float64 or complex128.
+Expr WideIn(TorchCall& c, std::string_view name) {
+  const bool complex = IsComplex(c.Tensor(name).dtype());
+  return c.Operand(name, complex ? DType::kComplex128 : kSpectralType);
+}
 Expr MatrixIn(TorchCall& c, std::string_view name) {
-  if (IsComplex(c.Tensor(name).dtype())) c.Fail(Unimplemented("of complex numbers"));
-  const Expr x = c.Operand(name, kSpectralType);
+  const Expr x = WideIn(c, name);
   if (x.rank() >= 2) return x;
   c.Fail(Invalid("argument '", name, "': expected matrices"));
   return Zeros(c, kSpectralType, {1, 1});
+}
+bool IsComplexMatrix(const Expr& a) { return IsComplex(a.dtype()); }
+// Complex matrices are computed in their real form, which has all values twice.
+Expr RealMatrix(const Expr& a) { return IsComplexMatrix(a) ? RealFormOf(PartsOf(a)) : a; }
+Expr FromRealMatrix(const Expr& x, const Expr& like) {
+  return IsComplexMatrix(like) ? ComplexOf(ComplexOfRealForm(x)) : x;
+}
+Expr OnceEach(const Expr& values, const Expr& of) {
+  if (!IsComplexMatrix(of)) return values;
+  const Expr n = SizeOf(values, -1).Op("div", {Int(values.builder(), 2)});
+  return Gather(values, Iota(n) * 2, -1);
 }
 // More columns than rows: the transpose has the same singular values.
 bool Wide(const Expr& a) {
   const Dim rows = DimAt(a, -2), columns = DimAt(a, -1);
   return rows.is_static() && columns.is_static() && columns.value() > rows.value();
 }
-Expr SingularValues(const Expr& a) { return SvdOf(Wide(a) ? SwapLast(a) : a).s; }
+Expr SingularValues(const Expr& a) {
+  const Expr x = RealMatrix(a);
+  return OnceEach(SvdOf(Wide(x) ? SwapLast(x) : x).s, a);
+}
+// The symmetric or Hermitian matrix of one triangle.
+Expr HermitianOf(const Expr& a, bool lower) {
+  if (!IsComplexMatrix(a)) return Symmetric(a, lower);
+  const Complex z = PartsOf(a);
+  const Expr r = RowNumbers(a), c = ColumnNumbers(a);
+  const Expr im = Where(lower ? c < r : c > r, z.im, 0);
+  return ComplexOf({Symmetric(z.re, lower), im - SwapLast(im)});
+}
 
 Values SvdVals(TorchCall& c) {
   c.Ignore({"driver"});
@@ -78,10 +105,38 @@ TorchHandler Eigh(std::string_view name) {
     if (UsedOutput(c, 1)) {
       return c.Fail(Unimplemented("eigenvectors, whose signs are not defined"));
     }
-    Values values = {EigenvaluesOf(MatrixIn(c, name), lower).To(c.out_dtype())};
+    const Expr a = MatrixIn(c, name);
+    const Expr all = EigenvaluesOf(RealMatrix(HermitianOf(a, lower)), true);
+    Values values = {OnceEach(all, a).To(c.out_dtype())};
     if (c.num_outputs() > 1) values.push_back(Nothing(c, 1));
     return values;
   };
+}
+
+// --- Products of factors ----------------------------------------------------------------------
+
+// A = U H, H being positive: what the singular vectors give whatever their signs are. U of matrices
+// without full rank is not defined, and has NaN or infinities here.
+Values LinalgPolar(TorchCall& c) {
+  const Expr a = MatrixIn(c, "A");
+  if (Wide(a)) return c.Fail(Invalid("expected as many rows as columns, or more"));
+  const Svd f = SvdOf(RealMatrix(a));
+  const Expr s = Unsqueeze(f.s, {-2}), turned = SwapLast(f.v);
+  const Expr u = MatMul(f.av / s, turned), h = MatMul(f.v * s, turned);
+  return {FromRealMatrix(u, a).To(c.out_dtype()), FromRealMatrix(h, a).To(c.out_dtype(1))};
+}
+// The root of the eigenvalues, of which those below 0 count as 0. All are moved to the right of 0
+// to find the vectors, which then are the singular ones.
+Values LinalgMatrixSqrtH(TorchCall& c) {
+  const Expr given = MatrixIn(c, "self");
+  const Expr a = RealMatrix(HermitianOf(given, true));
+  const Expr sums = Sum(Abs(a), -1);
+  const Expr far =
+      Unsqueeze(sums.Op("reduce_max", {Ints(c, {sums.rank() - 1})}, {{"keepdims", 1}}), {-1});
+  const Expr v = SvdOf(a + IdentityLike(a) * far).v;
+  const Expr values = Sum(v * MatMul(a, v), -2, true);
+  const Expr root = MatMul(v * Sqrt(Max(values, 0)), SwapLast(v));
+  return {FromRealMatrix(root, given).To(c.out_dtype())};
 }
 
 // --- Norms ------------------------------------------------------------------------------------
@@ -90,15 +145,23 @@ Expr MostOf(const Expr& x, bool most) {  // of the last axis
   return x.Op(most ? "reduce_max" : "reduce_min", {Ints(x.builder(), {x.rank() - 1})},
               {{"keepdims", 0}});
 }
+// The same of what is not negative: the largest of nothing is 0. (PyTorch has no smallest of
+// nothing.)
+Expr MostOfSizes(const Expr& x, bool most) {
+  const Expr y = MostOf(x, most);
+  const Dim n = DimAt(x, -1);
+  return !most || (n.is_static() && n.value() > 0) ? y : Where(y < 0, 0, y);
+}
 // Of the last two axes, by its name or number.
 Expr MatrixNorm(const Expr& a, const std::string& name, double ord) {
-  if (name == "fro") return Sqrt(Sum(Sum(a * a, -1), -1));
+  const Expr size = IsComplexMatrix(a) ? Abs(PartsOf(a)) : Abs(a);
+  if (name == "fro") return Sqrt(Sum(Sum(size * size, -1), -1));
   if (name == "nuc") return Sum(SingularValues(a), -1);
-  if (std::abs(ord) == 1) return MostOf(Sum(Abs(a), -2), ord > 0);
-  if (std::isinf(ord)) return MostOf(Sum(Abs(a), -1), ord > 0);
-  if (std::abs(ord) == 2) return MostOf(SingularValues(a), ord > 0);
+  if (std::abs(ord) == 1) return MostOfSizes(Sum(size, -2), ord > 0);
+  if (std::isinf(ord)) return MostOfSizes(Sum(size, -1), ord > 0);
+  if (std::abs(ord) == 2) return MostOfSizes(SingularValues(a), ord > 0);
   a.builder().Fail(Unimplemented("norm of matrices of order ", ord, " '", name, "'"));
-  return a;
+  return size;
 }
 Values MatrixNormOver(TorchCall& c, const Expr& x, const std::string& name, double ord,
                       std::vector<int64_t> dims, bool keepdim) {
@@ -130,9 +193,8 @@ Values NuclearNorm(TorchCall& c) {
                         c.Bool("keepdim", false));
 }
 Values LinalgNorm(TorchCall& c, bool by_name) {
-  if (IsComplex(c.out_dtype())) return c.Fail(Unimplemented("of complex numbers"));
   c.Ignore({"dtype"});
-  Expr x = c.Operand("self", kSpectralType);
+  const Expr x = WideIn(c, "self");
   const std::string name = by_name ? c.String("ord") : "";
   const std::optional<TorchNumber> ord = by_name ? std::nullopt : c.OptNumber("ord");
   std::optional<std::vector<int64_t>> dims = c.OptInts("dim");
@@ -152,7 +214,8 @@ Values LinalgNorm(TorchCall& c, bool by_name) {
     for (int64_t& axis : axes) axis = c.NormalAxis(axis, rank);
   }
   const double p = ord ? ord->real() : 2;
-  return {VectorNorm(x, p, axes, keepdim).To(c.out_dtype())};
+  const Expr size = IsComplexMatrix(x) ? Abs(PartsOf(x)) : x;
+  return {VectorNorm(size, p, axes, keepdim).To(c.out_dtype())};
 }
 
 Values ConditionNumber(TorchCall& c) {
@@ -166,7 +229,8 @@ Values ConditionNumber(TorchCall& c) {
     const Expr most = MostOf(s, true), least = MostOf(s, false);
     return {(ord > 0 ? most / least : least / most).To(c.out_dtype())};
   }
-  const Expr y = MatrixNorm(a, name, ord) * MatrixNorm(Inverse(a), name, ord);
+  const Expr inverse = IsComplexMatrix(a) ? ComplexOf(Inverse(PartsOf(a))) : Inverse(a);
+  const Expr y = MatrixNorm(a, name, ord) * MatrixNorm(inverse, name, ord);
   return {y.To(c.out_dtype())};
 }
 
@@ -177,7 +241,7 @@ Values ConditionNumber(TorchCall& c) {
 Expr Tolerance(TorchCall& c, const Expr& a, const Expr& s, DType t) {
   Builder& b = a.builder();
   const Expr size = Max(SizeOf(a, -2), SizeOf(a, -1)).To(kSpectralType);
-  const Expr usual = size * EpsilonOf(t);
+  const Expr usual = size * EpsilonOf(IsComplex(t) ? PartType(t) : t);
   const auto given = [&](std::string_view name) -> std::optional<Expr> {
     if (!c.Has(name)) {
       c.Ignore({name});
@@ -198,7 +262,7 @@ Expr Tolerance(TorchCall& c, const Expr& a, const Expr& s, DType t) {
   return atol ? Max(*atol, bound) : bound;
 }
 Expr Hermitian(TorchCall& c, const Expr& a) {
-  return c.Bool("hermitian", false) ? Symmetric(a, true) : a;
+  return c.Bool("hermitian", false) ? HermitianOf(a, true) : a;
 }
 
 bool IsEmpty(const Expr& a) { return DimAt(a, -1) == Dim(0) || DimAt(a, -2) == Dim(0); }
@@ -210,22 +274,25 @@ Values MatrixRank(TorchCall& c) {
   const Expr a = Hermitian(c, MatrixIn(c, name));
   if (IsEmpty(a)) {
     c.Ignore({"atol", "rtol", "tol"});
-    return {Sum(Sum(a, -1), -1).To(c.out_dtype())};
+    return {Sum(Sum(RealMatrix(a), -1), -1).To(c.out_dtype())};
   }
   const Expr s = SingularValues(a);
   return {Sum((s > Tolerance(c, a, s, t)).To(DType::kInt64), -1).To(c.out_dtype())};
 }
 
 struct PseudoInverse {
-  Expr inverse, rank, s;
+  Expr inverse;  // of a complex matrix its real form
+  Expr rank, s;
 };
 PseudoInverse PinvOf(TorchCall& c, const Expr& a, DType t) {
   const bool wide = Wide(a);
-  const Svd f = SvdOf(wide ? SwapLast(a) : a);
+  const Expr x = RealMatrix(a);
+  const Svd f = SvdOf(wide ? SwapLast(x) : x);
   const Expr counts = f.s > Tolerance(c, a, f.s, t);
   const Expr over = Where(counts, 1 / Where(counts, f.s * f.s, 1), 0);
   const Expr inverse = MatMul(f.v * Unsqueeze(over, {-2}), SwapLast(f.av));
-  return {wide ? SwapLast(inverse) : inverse, Sum(counts.To(DType::kInt64), -1), f.s};
+  const Expr rank = Sum(OnceEach(counts.To(DType::kInt64), a), -1);
+  return {wide ? SwapLast(inverse) : inverse, rank, OnceEach(f.s, a)};
 }
 Values Pinv(TorchCall& c) {
   const DType t = c.out_dtype();
@@ -234,35 +301,45 @@ Values Pinv(TorchCall& c) {
     c.Ignore({"atol", "rtol", "rcond"});
     return {SwapLast(a).To(t)};
   }
-  return {PinvOf(c, a, t).inverse.To(t)};
+  return {FromRealMatrix(PinvOf(c, a, t).inverse, a).To(t)};
 }
 
 // The shortest of the solutions that come nearest.
 Values Lstsq(TorchCall& c) {
-  const DType t = c.out_dtype();
+  const DType t = c.out_dtype(), real = IsComplex(t) ? PartType(t) : t;
   const Expr a = MatrixIn(c, "self");
-  Expr b = c.Operand("b", kSpectralType);
+  Expr b = WideIn(c, "b");
   const std::string driver = c.String("driver", "gelsy");
   const bool vector = b.rank() == a.rank() - 1;
   if (IsEmpty(a)) return c.Fail(Unimplemented("of no equations, or none unknown"));
   if (vector) b = Unsqueeze(b, {-1});
   const PseudoInverse p = PinvOf(c, a, t);
-  const Expr x = MatMul(p.inverse, b);
+  // The real and the imaginary parts of a right side, one above the other.
+  if (IsComplexMatrix(b)) {
+    const Complex z = PartsOf(b);
+    b = Concat(c, {z.re, z.im}, b.rank() - 2);
+  }
+  const Expr solved = MatMul(p.inverse, b);
+  Expr x = solved;
+  if (IsComplexMatrix(a)) {
+    const Expr n = SizeOf(a, -1), first = Iota(n);
+    x = ComplexOf({Gather(solved, first, -2), Gather(solved, first + n, -2)});
+  }
   const auto nothing = [&](DType of) { return Zeros(c, of, {0}); };
   Values values = {(vector ? Squeeze(x, {-1}) : x).To(t)};
   // Residuals are there of more equations than unknowns.
   const Dim rows = DimAt(a, -2), columns = DimAt(a, -1);
   const bool over = rows.is_static() && columns.is_static() && rows.value() > columns.value();
   if (over && driver != "gelsy") {
-    const Expr rest = MatMul(a, x) - b;
+    const Expr rest = MatMul(RealMatrix(a), solved) - b;
     const Expr sum = Sum(rest * rest, -2);
-    values.push_back((vector ? Squeeze(sum, {-1}) : sum).To(t));
+    values.push_back((vector ? Squeeze(sum, {-1}) : sum).To(real));
   } else {
-    values.push_back(nothing(t));
+    values.push_back(nothing(real));
   }
   values.push_back(driver == "gels" ? nothing(DType::kInt64) : p.rank.To(c.out_dtype(2)));
   const bool with_values = driver == "gelsd" || driver == "gelss";
-  values.push_back(with_values ? p.s.To(t) : nothing(t));
+  values.push_back(with_values ? p.s.To(real) : nothing(real));
   return values;
 }
 
@@ -287,7 +364,7 @@ int64_t Times(const std::vector<int64_t>& dims, size_t from, size_t to) {
 }
 
 Values TensorInv(TorchCall& c) {
-  const Expr x = c.Operand("self", kSpectralType);
+  const Expr x = WideIn(c, "self");
   const size_t ind = static_cast<size_t>(std::max<int64_t>(c.Int("ind", 2), 0));
   const auto dims = KnownDims(x);
   if (!dims) return c.Fail(Unimplemented("where sizes are not known"));
@@ -296,11 +373,13 @@ Values TensorInv(TorchCall& c) {
   if (rows != columns) return c.Fail(Invalid("tensorinv of what is not square"));
   std::vector<int64_t> turned(dims->begin() + static_cast<int64_t>(ind), dims->end());
   turned.insert(turned.end(), dims->begin(), dims->begin() + static_cast<int64_t>(ind));
-  return {ReshapedTo(Inverse(ReshapedTo(x, {rows, columns})), turned).To(c.out_dtype())};
+  const Expr matrix = ReshapedTo(x, {rows, columns});
+  const Expr inverse = IsComplexMatrix(x) ? ComplexOf(Inverse(PartsOf(matrix))) : Inverse(matrix);
+  return {ReshapedTo(inverse, turned).To(c.out_dtype())};
 }
 Values TensorSolve(TorchCall& c) {
-  Expr a = c.Operand("self", kSpectralType);
-  const Expr b = c.Operand("other", kSpectralType);
+  Expr a = WideIn(c, "self");
+  const Expr b = WideIn(c, "other");
   const int64_t rank = a.rank();
   if (const auto last = c.OptInts("dims"); last && !last->empty()) {
     std::vector<int64_t> perm, moved;
@@ -319,7 +398,9 @@ Values TensorSolve(TorchCall& c) {
     return c.Fail(Invalid("tensorsolve of what is not square"));
   }
   const std::vector<int64_t> dims(of_a->begin() + static_cast<int64_t>(of_b->size()), of_a->end());
-  const Expr x = Solve(ReshapedTo(a, {n, n}), ReshapedTo(b, {n, 1}));
+  const Expr matrix = ReshapedTo(a, {n, n}), right = ReshapedTo(b, {n, 1});
+  const Expr x =
+      IsComplexMatrix(a) ? ComplexOf(Solve(PartsOf(matrix), PartsOf(right))) : Solve(matrix, right);
   return {ReshapedTo(x, dims).To(c.out_dtype())};
 }
 X2IR_TORCH(loop)
@@ -337,6 +418,8 @@ X2IR_TORCH(loop)
            "aten::pinverse.default"},
           OrEmpty(Pinv))
     .From("aten::linalg_lstsq.default", OrEmpty(Lstsq))
+    .From("aten::linalg_polar.default", OrEmpty(LinalgPolar))
+    .From("aten::linalg_matrix_sqrth.default", OrEmpty(LinalgMatrixSqrtH))
     .From("aten::linalg_tensorinv.default", TensorInv)
     .From("aten::linalg_tensorsolve.default", TensorSolve)
     .From({"aten::linalg_eig.default", "aten::linalg_eigvals.default",

@@ -12,7 +12,7 @@ namespace x2ir::torch_script {
 namespace {
 
 // Operators that facts/torch-ops.json leaves out: those of torchvision, those of older versions,
-// and those that update statistics, which is no part of a model.
+// those of backward passes, and those that update statistics, which is no part of a model.
 constexpr std::string_view kMoreSchemas[] = {
     "torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int "
@@ -34,6 +34,16 @@ constexpr std::string_view kMoreSchemas[] = {
     "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor "
     "running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, "
     "Tensor, Tensor)",
+    "aten::_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor "
+    "running_mean, "
+    "Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+    "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+    "input_dtype) -> Tensor",
+    "aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+    "input_dtype) -> Tensor",
+    "aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+    "aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, "
+    "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
 };
 
 // All overloads of "aten::add", by their names in the table of schemas.

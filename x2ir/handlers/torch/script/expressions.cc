@@ -431,11 +431,19 @@ Val Machine::Convert(const Val& v, std::string_view type) {
   if (v.kind == Val::kString) {
     if (type == "bool") return Val::Bool(!v.str().empty());
     const std::string text(v.str());
-    try {
-      if (type == "int") return Val::Int(std::stoll(text));
-      if (type == "float") return Val::Float(std::stod(text));
-    } catch (const std::exception&) {
-      throw Raised{StrCat("'", text, "' is no number")};
+    if (type == "int" || type == "float") {
+      // As PyTorch's interpreter reads it: with spaces before it, but with nothing after it, and
+      // without the underscores of Python.
+      Val number;
+      size_t used = 0;
+      try {
+        number =
+            type == "int" ? Val::Int(std::stoll(text, &used)) : Val::Float(std::stod(text, &used));
+      } catch (const std::exception&) {
+        used = 0;
+      }
+      if (used == 0 || used != text.size()) throw Raised{StrCat("'", text, "' is no number")};
+      return number;
     }
   }
   if (v.kind == Val::kTensor) {
