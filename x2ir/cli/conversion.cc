@@ -33,6 +33,7 @@
 #include "x2ir/core/edit/weights_from.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/core/suggest.h"
+#include "x2ir/formats/checkpoint/genai.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/constant_order.h"
 #include "x2ir/graph_wrapper/descriptors.h"
@@ -53,6 +54,7 @@ struct ConversionFlags {
   OptionFlags conversion, writing;
   BatchFlags batch;
   RuntimeFlags runtime;
+  bool genai = false;
 };
 
 // What is to be done with each model.
@@ -62,6 +64,7 @@ struct Plan {
   const Format* target = nullptr;
   bool to_stdout = false;
   bool named = false;  // whether the user said what the output is called
+  bool genai = false;  // what ONNX Runtime GenAI needs is written beside the output
   // What runs an int8 model when it is written; null: nothing, or it is loaded then.
   RuntimeFlags with;
   std::shared_ptr<const Runtime> runtime;
@@ -133,6 +136,7 @@ absl::StatusOr<Plan> PlanOf(const ConversionFlags& flags, const ConversionVerb& 
   Plan plan;
   plan.named = !flags.out.empty();
   plan.to_stdout = flags.out == kStandardOutput;
+  plan.genai = flags.genai;
   X2IR_ASSIGN_OR_RETURN(plan.target, TargetOf(flags, words));
 
   if (!flags.from.empty()) {
@@ -304,6 +308,17 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   }
   const Mapped files = MappedFiles(*model);
   outcome.Reads(in, files);
+  std::shared_ptr<const checkpoint::Program> genai;
+  if (plan.genai) {
+    genai = std::dynamic_pointer_cast<const checkpoint::Program>(model->program);
+    absl::Status possible;
+    if (!genai || plan.target->name != "onnx" || plan.to_stdout) {
+      possible = OptionError("genai", "is for a checkpoint that becomes an ONNX file");
+    } else {
+      possible = checkpoint::GenaiConfig(*genai, "").status();
+    }
+    if (!possible.ok()) return outcome.Ended(possible, Phase::kReading);
+  }
   Strings inputs = {in};
   if (to.int8) {
     // Files in a folder, and the folder, which changes when others are put there.
@@ -404,6 +419,11 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
       const Identity now = IdentityOf(file);
       if (now && now != before[file]) outcome.written.push_back(file);
     }
+  }
+  if (status.ok() && genai) {
+    const auto beside = checkpoint::WriteGenaiFiles(*genai, out, to.format_options.Flag("force"));
+    if (!beside.ok()) return outcome.Ended(beside.status(), Phase::kWriting);
+    outcome.written.insert(outcome.written.end(), beside->begin(), beside->end());
   }
   if (status.ok() && measured) {
     say("running", out);
@@ -563,6 +583,11 @@ void AddConversion(CLI::App& app, Session& session, const ConversionVerb& words)
   AddRuntimeFlags(verb, flags->runtime,
                   "With --int8: also run the written file with this runtime, and report the errors "
                   "of its outputs");
+  verb.Flag(
+          "--genai", flags->genai,
+          "Of a checkpoint of a decoder: also write genai_config.json for ONNX Runtime GenAI, and "
+          "copy the tokenizer's files, into the folder of -o")
+      .Excludes("--batch");
   flags->writing.AddTo(verb, &Format::write_options);
   verb.Do([flags, words, settings = verb.settings(), &session] {
     return RunConversion(*flags, *settings, words, session);

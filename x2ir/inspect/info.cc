@@ -81,6 +81,22 @@ void Visit(ModelInfo& info, const Graph& graph) {
   }
 }
 
+// Of inputs past_key_values.N.key and the like: bytes of one step of one sequence.
+int64_t CacheBytesPerToken(const Graph& graph) {
+  int64_t all = 0;
+  for (const Value* input : graph.inputs()) {
+    const Shape* shape = input->shape();
+    if (!input->name().starts_with("past_key_values.") || !shape) continue;
+    int64_t elements = 1, open = 0;
+    for (const Dim& dim : *shape) {
+      open += dim.is_static() ? 0 : 1;
+      elements = dim.is_static() ? CheckedProduct({elements, dim.value()}).value_or(0) : elements;
+    }
+    if (open == 2) Add(all, ByteSize(input->dtype(), elements).value_or(0));
+  }
+  return all;
+}
+
 std::string Padded(std::string_view text, size_t width) {
   return StrCat(text, std::string(text.size() < width ? width - text.size() : 1, ' '));
 }
@@ -118,8 +134,17 @@ absl::StatusOr<ModelInfo> Inspect(const Source& source, const LoadOptions& optio
   X2IR_ASSIGN_OR_RETURN(Model model, Load(source, format, options));
   ModelInfo info = DescribeModel(model);
   info.format = format;
+  const bool has_graph = info.nodes > 0 || !info.inputs.empty();
   absl::StatusOr<Model> ir = ToIr(std::move(model), {}, &info.report);
   info.conversion = ir.status();
+  if (ir.ok()) info.cache_bytes_per_token = CacheBytesPerToken(*ir->graph);
+  if (ir.ok() && !has_graph) {
+    // A checkpoint has no graph: the one that is made of it is described.
+    ModelInfo made = DescribeModel(*ir);
+    info.inputs = std::move(made.inputs), info.outputs = std::move(made.outputs);
+    info.nodes = made.nodes, info.ops = std::move(made.ops);
+    info.weights = std::move(made.weights), info.total = made.total;
+  }
   if (!ir.ok() && !info.report.failures.empty()) {
     // What the rest of the model says of its outputs, beside what would not convert. The failed
     // attempt took the model.
@@ -186,6 +211,9 @@ std::string ModelInfo::ToText() const {
                         SizeText(w.bytes)));
     }
   }
+  if (cache_bytes_per_token != 0) {
+    field("cache", StrCat(SizeText(cache_bytes_per_token), " for each token of a sequence"));
+  }
   if (functions != 0) field("functions", Grouped(functions));
   field("nodes", Grouped(nodes));
   std::vector<std::pair<std::string, int64_t>> by_count(ops.begin(), ops.end());
@@ -247,6 +275,7 @@ std::string ModelInfo::ToJson() const {
                 ",\n  \"ops\": ", JsonMap(ops, [](int64_t n) { return StrCat(n); }),
                 ",\n  \"parameters\": ", counts(total),
                 ",\n  \"weights\": ", JsonMap(weights, counts),
+                ",\n  \"cache_bytes_per_token\": ", cache_bytes_per_token,
                 ",\n  \"converts\": ", conversion.ok() ? "true" : "false",
                 ",\n  \"error\": ", JsonString(std::string(conversion.message())),
                 ",\n  \"failures\": ", failures, "\n}\n");

@@ -31,6 +31,9 @@ struct ModelInfo {
   };
   std::vector<Port> inputs, outputs;
 
+  // What a language model's cache of earlier steps grows by with each token; 0: it has none.
+  int64_t cache_bytes_per_token = 0;
+
   int64_t nodes = 0;                   // nested ones too
   int64_t functions = 0;               // local ones
   std::map<std::string, int64_t> ops;  // nodes by op: "dialect.Op"; an IR op has no dialect

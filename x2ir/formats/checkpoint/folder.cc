@@ -77,7 +77,7 @@ Model ModelOf(std::shared_ptr<Program> program, const ReadRequest& request) {
   Model model;
   model.source_dialect = kDialect;
   model.producer_name = "transformers";
-  model.SetOpset("", 1);
+  model.graph->set_name(program->config["architectures"].at(0).text());
   model.program = std::move(program);
   return model;
 }
