@@ -40,6 +40,8 @@ class Settings {
   explicit Settings(const Json& json, std::string path = "")
       : json_(json), path_(std::move(path)) {}
 
+  // Whether the key is there, be its value null.
+  bool Stands(std::string_view name) const;
   bool Has(std::string_view names) { return !Find(names).is_null(); }
   // Refused where the value is of another kind; without a fallback also where there is none.
   int64_t Int(std::string_view names);
