@@ -130,8 +130,8 @@ Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
            partial);
   }
   Rope r;
-  r.dim = kind == "proportional" ? head_size
-                                 : static_cast<int64_t>(static_cast<double>(head_size) * partial);
+  const bool whole = kind == "proportional" || (kind == "default" && defaults.whole);
+  r.dim = whole ? head_size : static_cast<int64_t>(static_cast<double>(head_size) * partial);
   if (r.dim < 2 || r.dim % 2 != 0) {
     Broken("config.json: rotary positions turn ", r.dim, " numbers of a head, an odd number");
   }

@@ -40,6 +40,7 @@ struct RopeDefaults {
   double theta = 10000;
   double partial = 1;
   std::string_view theta_name = "rope_theta";
+  bool whole = false;  // positions of kind "default" turn whole heads, whatever part is given
   // rope_scaling of the older style holds for these layers, too.
   bool scaled = true;
 };

@@ -70,6 +70,8 @@ Decoder Gemma3(Net& net) {
   FourNorms(d);
   HeadNorms(d);
   ScaleAndCaps(net, d, 0, 0);
+  // A cap of scores may be written, and is not used.
+  ForEach(d, [](Layer& layer) { layer.attention.softcap = 0; });
   const auto types = EveryNthFull(s, d.layers.size(),
                                   s.Count("sliding_window_pattern|_sliding_window_pattern", 6));
   SetWindows(d, s.Int("sliding_window", 4096), types);

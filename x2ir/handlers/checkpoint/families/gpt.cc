@@ -307,7 +307,8 @@ Decoder Opt(Net& net) {
   const bool before = s.Flag("do_layer_norm_before", true), bias = s.Flag("enable_bias", true),
              affine = s.Flag("layer_norm_elementwise_affine", true);
   SetNorm(d, {.kind = NormSpec::kLayer, .eps = 1e-5, .scale = affine, .shift = affine});
-  d.final_norm = before && !s.Flag("_remove_final_layer_norm", false) ? "final_layer_norm" : "";
+  const bool removed = s.Flag("_remove_final_layer_norm", false);
+  d.final_norm = before && !removed ? "final_layer_norm" : "";
   const int64_t narrow = s.Size("word_embed_proj_dim", d.width);
   if (narrow != d.width) {
     d.embed_width = narrow;

@@ -196,7 +196,7 @@ Decoder Jamba(Net& net) {
 
 Decoder Bamba(Net& net) {
   Settings& s = net.settings();
-  Decoder d = LlamaLike(net, {.eps = 1e-5, .rope = {.partial = 0.5}});
+  Decoder d = LlamaLike(net, {.eps = 1e-5, .rope = {.partial = 0.5, .whole = true}});
   s.Ignore({"layers_block_type", "layer_types"});
   d.final_norm = "final_layernorm";
   AfterAttention(d, "pre_ff_layernorm", "feed_forward");
