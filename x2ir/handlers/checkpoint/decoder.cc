@@ -254,7 +254,7 @@ Decoder LlamaLike(Net& net, const LlamaDefaults& defaults) {
   d.vocab = s.Size("vocab_size");
   d.norm = {.kind = defaults.norm, .eps = s.Number(defaults.eps_names, defaults.eps)};
   d.tied = s.Flag("tie_word_embeddings", defaults.tied);
-  const int64_t count = s.Count("num_hidden_layers");
+  const int64_t count = s.Count(defaults.count_names);
   Layer layer;
   layer.norm = d.norm;
   Attention& a = layer.attention;

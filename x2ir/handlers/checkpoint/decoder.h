@@ -59,7 +59,7 @@ struct LlamaDefaults {
   RopeDefaults rope = {};
   std::string_view activation = "silu", activation_names = "hidden_act|hidden_activation";
   bool attention_bias = false;
-  std::string_view hidden_names = "intermediate_size";
+  std::string_view hidden_names = "intermediate_size", count_names = "num_hidden_layers";
 };
 Decoder LlamaLike(Net& net, const LlamaDefaults& defaults = {});
 struct GptDefaults {

@@ -43,7 +43,7 @@ class Routing {
     if (e_.normalize) {
       Expr sum = Sum(weights, 1, true);
       if (e_.least_sum != 0) sum = Max(sum, e_.least_sum);
-      if (e_.score == Experts::kSigmoid) sum = sum + 1e-20;
+      if (e_.score == Experts::kSigmoid) sum = sum + e_.sum_shift;
       weights = weights / sum;
     }
     return {best.indices, Scaled(weights, e_.factor)};

@@ -101,6 +101,7 @@ struct Experts {
   int64_t best_of_group = 2;  // a group's score is the sum of its best ones; 1: the best
   bool normalize = false;     // weights of the picked ones sum up to 1
   double least_sum = 0;       // what they are divided by is at least that
+  double sum_shift = 1e-20;   // and grows by that, where scores are sigmoids
   double factor = 1;          // of the weights
   bool weigh_input = false;   // the weight is the factor of the expert's operand, not of its result
   // Expert i; "{}" is the number. `mlp` has its names after this prefix.

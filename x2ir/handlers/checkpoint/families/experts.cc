@@ -142,6 +142,39 @@ Decoder Glm4Moe(Net& net) {
   return d;
 }
 
+Decoder SolarOpen(Net& net) {
+  Settings& s = net.settings();
+  s.Ignore({"first_k_dense_replace", "intermediate_size", "use_qk_norm"});
+  Decoder d = LlamaLike(
+      net, {.eps = 1e-5, .rope = {.theta = 1e6}, .hidden_names = "moe_intermediate_size"});
+  ForEach(d, [](Layer& layer) { layer.attention.out_bias = false; });
+  const Experts e = DeepSeekRouting(net, d);
+  ForEach(d, [&](Layer& layer) { layer.experts = e; });
+  return d;
+}
+
+Decoder MiniMaxM2(Net& net) {
+  Settings& s = net.settings();
+  Decoder d = LlamaLike(net, {.rope = {.theta = 5e6}});
+  Experts e;
+  e.count = s.Count("num_local_experts|num_experts", 256);
+  e.picked = s.Count("num_experts_per_tok", 8);
+  e.score = Experts::kSigmoid;
+  e.normalize = true;
+  e.router = "block_sparse_moe.gate";
+  e.correction = "block_sparse_moe.e_score_correction_bias";
+  e.prefix = "block_sparse_moe.experts.{}.";
+  e.mlp = Expert(d, d.layers[0].mlp.hidden, "w1", "w3", "w2");
+  HeadNorms(d);
+  ForEach(d, [&](Layer& layer) {
+    Attention& a = layer.attention;
+    a.q_bias = a.k_bias = a.v_bias = a.out_bias = false;
+    a.norm_all = true;
+    layer.experts = e;
+  });
+  return d;
+}
+
 // --- One weight for all experts ------------------------------------------------------------------
 
 Decoder GraniteMoe(Net& net) {
@@ -364,11 +397,13 @@ Decoder FlexOlmo(Net& net) {
   return d;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kExpertsAreRegistered[] = {
     RegisterDecoder("deepseek_v2", "DeepseekV2", DeepSeekV2),
     RegisterDecoder("deepseek_v3", "DeepseekV3", DeepSeekV3),
     RegisterDecoder("dots1", "Dots1", Dots1),
     RegisterDecoder("glm4_moe", "Glm4Moe", Glm4Moe),
+    RegisterDecoder("solar_open", "SolarOpen", SolarOpen),
+    RegisterDecoder("minimax_m2", "MiniMaxM2", MiniMaxM2),
     RegisterDecoder("granitemoe", "GraniteMoe", GraniteMoe),
     RegisterDecoder("granitemoeshared", "GraniteMoeShared", GraniteMoe),
     RegisterDecoder("gpt_oss", "GptOss", GptOss),

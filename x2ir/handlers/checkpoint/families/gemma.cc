@@ -85,7 +85,7 @@ Decoder Gemma3(Net& net) {
   return d;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kGemmaAreRegistered[] = {
     RegisterDecoder("gemma", "Gemma", Gemma),
     RegisterDecoder("gemma2", "Gemma2", Gemma2),
     RegisterDecoder("gemma3_text", "Gemma3Text", Gemma3, {"Gemma3ForCausalLM"}),

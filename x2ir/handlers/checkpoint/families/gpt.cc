@@ -358,7 +358,7 @@ Decoder BioGpt(Net& net) {
   return d;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kGptAreRegistered[] = {
     RegisterDecoder("gpt2", "GPT2", Gpt2),
     RegisterDecoder("openai-gpt", "OpenAIGPT", OpenAiGpt),
     RegisterDecoder("gpt_neo", "GPTNeo", GptNeo),

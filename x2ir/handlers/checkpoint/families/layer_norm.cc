@@ -200,7 +200,7 @@ Decoder ModernBertDecoder(Net& net) {
   return d;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kLayerNormAreRegistered[] = {
     RegisterDecoder("phi", "Phi", Phi),
     RegisterDecoder("persimmon", "Persimmon", Persimmon),
     RegisterDecoder("stablelm", "StableLm", StableLm),

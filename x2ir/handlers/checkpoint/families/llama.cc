@@ -289,7 +289,7 @@ Decoder HunyuanDense(Net& net) {
   return d;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kLlamaAreRegistered[] = {
     RegisterDecoder("llama", "Llama", Llama),
     RegisterDecoder("mistral", "Mistral", Mistral),
     RegisterDecoder("mixtral", "Mixtral", Mixtral),

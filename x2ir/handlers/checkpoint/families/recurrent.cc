@@ -247,7 +247,7 @@ Decoder GraniteHybrid(Net& net) {
 }
 
 // Short convolutions.
-Decoder Lfm2(Net& net) {
+Decoder Lfm2Like(Net& net, bool adjusted) {
   Settings& s = net.settings();
   s.Ignore({"block_dim", "block_mlp_init_scale", "block_norm_eps", "block_out_init_scale",
             "block_use_swiglu", "block_use_xavier_init", "conv_dim", "conv_dim_out",
@@ -261,7 +261,7 @@ Decoder Lfm2(Net& net) {
   if (s.Has("tie_embedding")) d.tied = s.Flag("tie_embedding", true);
   d.final_norm = "embedding_norm";
   int64_t hidden = s.Size("block_ff_dim|intermediate_size", 12288);
-  if (s.Flag("block_auto_adjust_ff_dim", true)) {
+  if (s.Flag("block_auto_adjust_ff_dim", adjusted)) {
     const int64_t multiple = s.Count("block_multiple_of", 256);
     const double factor = s.Number("block_ffn_dim_multiplier", 1);
     if (factor <= 0 || factor > 1024) Broken("config.json: 'block_ffn_dim_multiplier' is ", factor);
@@ -307,7 +307,34 @@ Decoder Lfm2(Net& net) {
   return d;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+Decoder Lfm2(Net& net) { return Lfm2Like(net, true); }
+
+Decoder Lfm2Moe(Net& net) {
+  Settings& s = net.settings();
+  Decoder d = Lfm2Like(net, false);
+  Experts e;
+  e.count = s.Count("num_experts", 32);
+  e.picked = s.Count("num_experts_per_tok", 4);
+  e.score = Experts::kSigmoid;
+  if (s.Flag("use_expert_bias", true)) e.correction = "feed_forward.expert_bias";
+  e.normalize = s.Flag("norm_topk_prob", true);
+  e.sum_shift = 1e-6;
+  e.factor = s.Number("routed_scaling_factor", 1);
+  e.router = "feed_forward.gate";
+  e.prefix = "feed_forward.experts.{}.";
+  e.mlp = {.hidden = s.Size("moe_intermediate_size", 1792),
+           .activation = "silu",
+           .gate = "w1",
+           .up = "w3",
+           .down = "w2"};
+  const int64_t dense = s.Int("num_dense_layers", 2);
+  for (size_t i = 0; i < d.layers.size(); ++i) {
+    if (static_cast<int64_t>(i) >= dense) d.layers[i].experts = e;
+  }
+  return d;
+}
+
+[[maybe_unused]] const bool kRecurrentAreRegistered[] = {
     RegisterDecoder("mamba", "Mamba", Mamba),
     RegisterDecoder("falcon_mamba", "FalconMamba", FalconMamba),
     RegisterDecoder("mamba2", "Mamba2", Mamba2),
@@ -315,6 +342,7 @@ Decoder Lfm2(Net& net) {
     RegisterDecoder("bamba", "Bamba", Bamba),
     RegisterDecoder("granitemoehybrid", "GraniteMoeHybrid", GraniteHybrid),
     RegisterDecoder("lfm2", "Lfm2", Lfm2),
+    RegisterDecoder("lfm2_moe", "Lfm2Moe", Lfm2Moe),
 };
 
 }  // namespace
