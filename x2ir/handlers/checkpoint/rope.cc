@@ -14,6 +14,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
+constexpr int64_t kMaxTurned = 65536;
+
 // theta^(-2i / dim), in float32 as PyTorch computes it.
 Numbers Frequencies(double theta, int64_t dim) {
   Numbers all;
@@ -134,6 +136,10 @@ Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
   r.dim = whole ? head_size : static_cast<int64_t>(static_cast<double>(head_size) * partial);
   if (r.dim < 2 || r.dim % 2 != 0) {
     Broken("config.json: rotary positions turn ", r.dim, " numbers of a head, an odd number");
+  }
+  if (r.dim > kMaxTurned) {
+    Broken("config.json: rotary positions turn ", r.dim, " numbers of a head; expected at most ",
+           kMaxTurned);
   }
   r.frequencies = Frequencies(theta, r.dim);
   if (kind == "linear") {

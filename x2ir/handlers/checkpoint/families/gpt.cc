@@ -84,6 +84,10 @@ Decoder GptNeo(Net& net) {
   std::vector<bool> local;
   const Json& types = s.Raw("attention_types");
   for (const Json& item : types.items()) {
+    if (item.at(0).items().empty() || !item.at(1).is_number()) {
+      Broken("config.json: 'attention_types' is ", types.ToString().substr(0, 100),
+             "; expected pairs of types and how often they stand");
+    }
     const double times = item.at(1).Number();
     for (int64_t i = 0; static_cast<double>(i) < times && local.size() < d.layers.size(); ++i) {
       for (const Json& type : item.at(0).items()) local.push_back(type.text() == "local");
