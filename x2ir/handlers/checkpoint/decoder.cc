@@ -68,7 +68,7 @@ class Building {
         net_.Output(StrCat("present.", i, ".value"), present.value);
       } else if (d_.layers[i].state_space) {
         const Context::State& present = context.present_states.at(states++);
-        net_.Output(StrCat("present_conv.", i), present.conv);
+        if (present.conv.value()) net_.Output(StrCat("present_conv.", i), present.conv);
         if (present.state.value()) net_.Output(StrCat("present_ssm.", i), present.state);
       }
     }
@@ -101,8 +101,10 @@ class Building {
 
   void AddState(Context& context, size_t n, const StateSpace& s) {
     Context::State past;
-    past.conv =
-        net_.Input(StrCat("past_conv.", n), DType::kFloat32, {kBatch, s.channels(), s.kernel});
+    if (s.kernel > 0) {
+      past.conv =
+          net_.Input(StrCat("past_conv.", n), DType::kFloat32, {kBatch, s.channels(), s.kernel});
+    }
     if (const std::vector<int64_t> sizes = s.state_dims(); !sizes.empty()) {
       std::vector<Net::InputDim> dims = {kBatch};
       dims.insert(dims.end(), sizes.begin(), sizes.end());

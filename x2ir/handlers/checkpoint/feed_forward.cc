@@ -187,8 +187,8 @@ Expr RunLayer(Context& context, const Layer& layer, const Expr& x, int64_t width
   const auto norm = [&](const std::string& name, const Expr& a) {
     return name.empty() ? a : net.Norm(a, layer.norm, layer.prefix + name, width);
   };
-  const auto branch = [&](const Expr& a, const std::string& scale) {
-    Expr y = Scaled(a, layer.residual_factor);
+  const auto branch = [&](const Expr& a, const std::string& scale, double factor) {
+    Expr y = Scaled(a, layer.residual_factor * factor);
     return scale.empty() ? y : y * net.Weight(layer.prefix + scale, {width});
   };
   const auto feed = [&](const Expr& a) {
@@ -200,22 +200,25 @@ Expr RunLayer(Context& context, const Layer& layer, const Expr& x, int64_t width
                      : layer.state_space
                          ? Recur(context, *layer.state_space, layer.prefix, h, width)
                          : Attend(context, layer.attention, layer.prefix, h, width);
-  const Expr attended = branch(norm(layer.after_attention, mixed), layer.attention_scale);
-  const Expr residual = layer.residual_of_norm ? h : x;
+  const Expr attended =
+      branch(norm(layer.after_attention, mixed), layer.attention_scale, layer.attention_factor);
+  const Expr residual = Scaled(layer.residual_of_norm ? h : x, layer.kept_by_attention);
   if (layer.parallel) {
     const Expr operand = layer.before_mlp.empty() ? h : norm(layer.before_mlp, x);
-    return residual + attended + branch(norm(layer.after_mlp, feed(operand)), layer.mlp_scale);
+    return residual + attended +
+           branch(norm(layer.after_mlp, feed(operand)), layer.mlp_scale, layer.mlp_factor);
   }
   Expr y = norm(layer.of_attention_sum, residual + attended);
   if (!layer.has_mlp) return y;
   if (layer.cross) {
     const Expr looked =
         Attend(context, *layer.cross, layer.prefix, norm(layer.before_cross, y), width, true);
-    y = norm(layer.of_cross_sum, y + branch(looked, ""));
+    y = norm(layer.of_cross_sum, y + branch(looked, "", 1));
   }
   const Expr operand = norm(layer.before_mlp, y);
-  const Expr fed = branch(norm(layer.after_mlp, feed(operand)), layer.mlp_scale);
-  return norm(layer.of_mlp_sum, (layer.residual_of_norm ? operand : y) + fed);
+  const Expr fed = branch(norm(layer.after_mlp, feed(operand)), layer.mlp_scale, layer.mlp_factor);
+  return norm(layer.of_mlp_sum,
+              Scaled(layer.residual_of_norm ? operand : y, layer.kept_by_mlp) + fed);
 }
 
 }  // namespace x2ir::checkpoint

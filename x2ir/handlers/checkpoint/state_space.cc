@@ -26,6 +26,7 @@ class Recurring {
       case StateSpace::kShortConv: y = ShortConv(Masked(x)); break;
       case StateSpace::kMamba: y = Mamba(x); break;
       case StateSpace::kMamba2: y = Mamba2(Masked(x)); break;
+      case StateSpace::kLightning: y = Lightning(x); break;
     }
     context_.present_states.push_back(present_);
     return net_.Linear(y, prefix_ + "out_proj", s_.inner, width_, s_.bias);
@@ -105,6 +106,27 @@ class Recurring {
                              std::vector<int64_t>{-1, n});
     const Expr gated = sum * net_.Activate(Part(all, 1, 0, n), "silu");
     return net_.Norm(gated, {.kind = NormSpec::kRms, .eps = s_.norm_eps}, prefix_ + "norm", n);
+  }
+
+  Expr Lightning(const Expr& x) {
+    const int64_t n = s_.inner, heads = s_.heads, size = n / heads;
+    const Expr all =
+        net_.Activate(net_.Linear(x, prefix_ + "qkv_proj", width_, 3 * n, false), s_.activation);
+    const Expr by_head = Reshape(all, std::vector<int64_t>{-1, heads, 3 * size});
+    const auto part = [&](int64_t i) {
+      const Expr rows = Reshape(Part(by_head, 2, i * size, size), std::vector<int64_t>{-1, n});
+      return ReshapeTo(i == 2 ? Masked(rows) : rows,
+                       {context_.batch(), context_.length(), x2ir::Size(heads), x2ir::Size(size)});
+    };
+    const Expr decay = NumbersAs(net_.b(), DType::kFloat32, {heads, 1, 1}, s_.decays, "decays");
+    const auto step = [&](const std::vector<Expr>& at, const Expr& state) {
+      const Expr next = decay * state + Unsqueeze(at[1], {3}) * Unsqueeze(at[2], {2});
+      return std::pair(next, Squeeze(MatMul(Unsqueeze(at[0], {2}), next), {2}));
+    };
+    const Expr y = OverTime({part(0), part(1), part(2)}, step);
+    const Expr normed =
+        net_.Norm(y, {.kind = NormSpec::kRms, .eps = s_.norm_eps}, prefix_ + "norm", n);
+    return net_.Linear(x, prefix_ + "output_gate", width_, n, false).Op("sigmoid") * normed;
   }
 
   static Expr Softplus(const Expr& x) { return x.Op("softplus"); }

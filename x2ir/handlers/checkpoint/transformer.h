@@ -117,7 +117,8 @@ struct Experts {
 // A convolution over the last positions, and for Mamba a state that each position changes. Earlier
 // steps leave the last `kernel` operands of the convolution and the state.
 struct StateSpace {
-  enum Kind : uint8_t { kShortConv, kMamba, kMamba2 };
+  // kLightning (MiniMax): no convolution; the state is a sum of products of keys and values.
+  enum Kind : uint8_t { kShortConv, kMamba, kMamba2, kLightning };
   Kind kind = kMamba;
   std::string prefix = "mixer.", conv = "conv1d";
   int64_t inner = 0;  // width of what is convolved (kMamba2: without its B and C)
@@ -130,12 +131,14 @@ struct StateSpace {
   std::string step_norm{}, b_norm{}, c_norm{};
   int64_t heads = 0, groups = 1;         // kMamba2
   double least_step = 0, most_step = 0;  // kMamba2; 0: no bound
-  double norm_eps = 1e-5;                // kMamba2
+  double norm_eps = 1e-5;                // kMamba2, kLightning
+  std::vector<double> decays = {};       // kLightning: of each head's state from step to step
 
   int64_t channels() const { return kind == kMamba2 ? inner + 2 * groups * states : inner; }
   std::vector<int64_t> state_dims() const {
     if (kind == kShortConv) return {};
     if (kind == kMamba) return {inner, states};
+    if (kind == kLightning) return {heads, inner / heads, inner / heads};
     return {heads, inner / heads, states};
   }
 };
@@ -158,7 +161,9 @@ struct Layer {
   bool parallel = false;
   // Bloom: what is added is the result of the norm.
   bool residual_of_norm = false;
-  double residual_factor = 1;              // of branches
+  double residual_factor = 1;  // of branches
+  // The same of each, and factors of what they are added to.
+  double attention_factor = 1, mlp_factor = 1, kept_by_attention = 1, kept_by_mlp = 1;
   std::string attention_scale, mlp_scale;  // factors [width] of branches (layer scale)
   // Attention over the encoder's output; its names are those of `cross`.
   std::optional<Attention> cross;

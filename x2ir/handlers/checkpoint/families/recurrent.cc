@@ -1,5 +1,6 @@
 // Decoders whose layers keep a state instead of keys and values, and those that mix both kinds.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,8 @@
 
 namespace x2ir::checkpoint {
 namespace {
+
+constexpr int64_t kMaxHeads = 4096;
 
 void IgnoreTraining(Settings& s) {
   s.Ignore({"rescale_prenorm_residual",
@@ -246,6 +249,64 @@ Decoder GraniteHybrid(Net& net) {
   return d;
 }
 
+// Linear attention in every other layer; branches are added to the norm before them, with factors.
+Decoder MiniMax(Net& net) {
+  Settings& s = net.settings();
+  Decoder d = LlamaLike(net, {.eps = 1e-5, .rope = {.theta = 1e6}});
+  s.Ignore({"block_size"});
+  const int64_t window = s.Int("sliding_window", 0);
+  Experts e;
+  e.count = s.Count("num_local_experts|num_experts", 8);
+  e.picked = s.Count("num_experts_per_tok", 2);
+  e.normalize = true;
+  e.router = "block_sparse_moe.gate";
+  e.prefix = "block_sparse_moe.experts.{}.";
+  e.mlp = d.layers[0].mlp;
+  e.mlp.gate = "w1", e.mlp.up = "w3", e.mlp.down = "w2";
+  const auto types = LayerTypes(s, d.layers.size(), [](size_t i) -> std::string {
+    return (i + 1) % 2 != 0 ? "full_attention" : "linear_attention";
+  });
+  const auto factor = [&](std::string_view name) { return s.Number(name, 1); };
+  const double full[] = {factor("full_attn_alpha_factor"), factor("full_attn_beta_factor")},
+               linear[] = {factor("linear_attn_alpha_factor"), factor("linear_attn_beta_factor")},
+               mlp[] = {factor("mlp_alpha_factor"), factor("mlp_beta_factor")};
+  const auto count = static_cast<double>(d.layers.size());
+  for (size_t i = 0; i < d.layers.size(); ++i) {
+    Layer& layer = d.layers[i];
+    layer.residual_of_norm = true;
+    layer.experts = e;
+    layer.kept_by_mlp = mlp[0], layer.mlp_factor = mlp[1];
+    const bool is_linear = types[i] == "linear_attention";
+    layer.kept_by_attention = is_linear ? linear[0] : full[0];
+    layer.attention_factor = is_linear ? linear[1] : full[1];
+    Attention& a = layer.attention;
+    a.q_bias = a.k_bias = a.v_bias = a.out_bias = false;
+    a.window = window;
+    if (!is_linear) {
+      if (types[i] != "full_attention") {
+        Refuse("config.json: layers of type '", types[i], "' are not supported");
+      }
+      continue;
+    }
+    StateSpace space = {.kind = StateSpace::kLightning,
+                        .prefix = "self_attn.",
+                        .inner = a.heads * a.size,
+                        .activation = e.mlp.activation,
+                        .heads = a.heads,
+                        .norm_eps = 1e-6};
+    if (a.heads > kMaxHeads) Broken("config.json: ", a.heads, " heads of linear attention");
+    const double base = std::pow(2.0, -8 / static_cast<double>(a.heads)),
+                 of_layer = 1 - static_cast<double>(i) / (count - 1 + 1e-5) + 1e-5;
+    for (int64_t h = 1; h <= a.heads; ++h) {
+      space.decays.push_back(std::exp(-std::pow(base, static_cast<double>(h)) * of_layer));
+    }
+    layer.state_space = space;
+  }
+  net.IgnoreWeights({"*.self_attn.slope_rate", "*.self_attn.query_decay", "*.self_attn.key_decay",
+                     "*.self_attn.diagonal_decay"});
+  return d;
+}
+
 // Short convolutions.
 Decoder Lfm2Like(Net& net, bool adjusted) {
   Settings& s = net.settings();
@@ -341,6 +402,7 @@ Decoder Lfm2Moe(Net& net) {
     RegisterDecoder("jamba", "Jamba", Jamba),
     RegisterDecoder("bamba", "Bamba", Bamba),
     RegisterDecoder("granitemoehybrid", "GraniteMoeHybrid", GraniteHybrid),
+    RegisterDecoder("minimax", "MiniMax", MiniMax),
     RegisterDecoder("lfm2", "Lfm2", Lfm2),
     RegisterDecoder("lfm2_moe", "Lfm2Moe", Lfm2Moe),
 };
