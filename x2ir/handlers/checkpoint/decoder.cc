@@ -208,6 +208,15 @@ void BuildDecoder(Net& net, Decoder decoder, const std::string& class_name) {
                     : !class_name.ends_with("Model") || class_name.ends_with("HeadModel")
                         ? Building::kWords
                         : Building::kNoHead;
+  // Heads that were not asked for.
+  if (head == Building::kNoHead) {
+    net.IgnoreWeights({"score.weight", "score.bias", "classifier.weight", "classifier.bias"});
+  }
+  if (head != Building::kWords) {
+    for (const std::string& name : {decoder.head, decoder.head_dense, decoder.head_norm}) {
+      if (!name.empty()) net.IgnoreWeights({name + ".weight", name + ".bias"});
+    }
+  }
   // The base model alone names its weights without the first part of the prefix, and so do some
   // files of models with a head.
   if (const size_t dot = decoder.prefix.find('.');
@@ -226,11 +235,12 @@ void BuildDecoder(Net& net, Decoder decoder, const std::string& class_name) {
 
 bool RegisterDecoder(std::string model_type, std::string stem, DescribeDecoder describe,
                      const std::vector<std::string>& others) {
-  std::vector<std::string> classes = others;
-  for (const char* end : {"ForCausalLM", "LMHeadModel", "Model", "ForSequenceClassification",
+  std::vector<std::string> classes;
+  for (const char* end : {"ForCausalLM", "Model", "LMHeadModel", "ForSequenceClassification",
                           "ForTokenClassification"}) {
     classes.push_back(stem + end);
   }
+  classes.insert(classes.end(), others.begin(), others.end());
   return RegisterArchitecture({.model_type = std::move(model_type),
                                .kind = "decoder",
                                .classes = std::move(classes),

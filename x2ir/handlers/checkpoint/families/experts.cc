@@ -29,11 +29,12 @@ Mlp Shared(const Decoder& d, int64_t hidden, const std::string& prefix) {
 Experts DeepSeekRouting(Net& net, Decoder& d, bool corrected = true) {
   Settings& s = net.settings();
   Experts e;
-  e.count = s.Count("n_routed_experts|num_local_experts");
+  e.count = s.Count("n_routed_experts|num_local_experts|num_experts");
   e.picked = s.Count("num_experts_per_tok");
   e.factor = s.Number("routed_scaling_factor", 1);
   e.groups = s.Count("n_group", 1), e.picked_groups = s.Count("topk_group", 1);
-  const int64_t hidden = s.Size("moe_intermediate_size"), shared = s.Count("n_shared_experts", 1);
+  const int64_t hidden = s.Size("moe_intermediate_size"),
+                shared = s.Count("n_shared_experts|num_shared_experts", 1);
   e.mlp = Expert(d, hidden);
   e.shared = Shared(d, hidden * shared, "mlp.shared_experts");
   if (corrected) {
@@ -78,11 +79,9 @@ void SetLatent(Net& net, Decoder& d, bool interleaved) {
   });
 }
 
-Decoder DeepSeekV3(Net& net) {
+Decoder LatentLike(Net& net, const LlamaDefaults& defaults) {
   Settings& s = net.settings();
-  s.Only("scoring_func", "sigmoid");
-  s.Only("topk_method", "noaux_tc");
-  Decoder d = LlamaLike(net, {.turns = false});
+  Decoder d = LlamaLike(net, defaults);
   SetLatent(net, d, s.Flag("rope_interleave", true));
   // Scores grow with what yarn stretches.
   Settings& rope = s.Nested("rope_parameters|rope_scaling");
@@ -92,9 +91,50 @@ Decoder DeepSeekV3(Net& net) {
     const Latent& l = *layer.attention.latent;
     layer.attention.scale = mscale * mscale / std::sqrt(static_cast<double>(l.plain + l.turned));
   });
+  return d;
+}
+
+Decoder DeepSeekV3(Net& net) {
+  Settings& s = net.settings();
+  s.Only("scoring_func", "sigmoid");
+  s.Only("topk_method", "noaux_tc");
+  Decoder d = LatentLike(net, {.turns = false});
   Experts e = DeepSeekRouting(net, d);
   e.factor = s.Number("routed_scaling_factor", 2.5);
   AfterFirst(net, d, e, 3);
+  return d;
+}
+
+Decoder Youtu(Net& net) {
+  net.settings().Ignore({"embedding_initializer_range"});
+  return LatentLike(net, {.tied = true, .turns = false});
+}
+
+// Experts in layers of type "sparse", by default in all but the first ones.
+void SparseLayers(Net& net, Decoder& d, const Experts& e, int64_t dense) {
+  const std::vector<std::string> types = net.settings().Texts("mlp_layer_types");
+  if (!types.empty() && types.size() != d.layers.size()) {
+    Broken("config.json: 'mlp_layer_types' names ", types.size(), " layers; there are ",
+           d.layers.size());
+  }
+  for (size_t i = 0; i < d.layers.size(); ++i) {
+    if (types.empty() ? static_cast<int64_t>(i) >= dense : types[i] == "sparse") {
+      d.layers[i].experts = e;
+    } else if (!types.empty() && types[i] != "dense") {
+      Refuse("config.json: layers of type '", types[i], "' are not supported");
+    }
+  }
+}
+
+Decoder Glm4MoeLite(Net& net) {
+  Settings& s = net.settings();
+  s.Only("topk_method", "noaux_tc");
+  s.Ignore({"partial_rotary_factor"});
+  Decoder d = LatentLike(net, {.eps = 1e-5, .turns = false});
+  Experts e = DeepSeekRouting(net, d);
+  e.factor = s.Number("routed_scaling_factor", 1.8);
+  SparseLayers(net, d, e, s.Int("first_k_dense_replace", 1));
+  net.IgnoreWeights({StrCat(d.prefix, "layers.", d.layers.size(), ".*")});
   return d;
 }
 
@@ -139,6 +179,29 @@ Decoder Glm4Moe(Net& net) {
   ForEach(d, [](Layer& layer) { layer.attention.out_bias = false; });
   if (s.Flag("use_qk_norm", false)) HeadNorms(d);
   AfterFirst(net, d, DeepSeekRouting(net, d), 1);
+  return d;
+}
+
+// With windows, only their layers have positions.
+Decoder ExaoneMoe(Net& net) {
+  Settings& s = net.settings();
+  Decoder d = LlamaLike(net, {.eps = 1e-5});
+  HeadNorms(d);
+  const int64_t window = s.Int("sliding_window", s.Stands("sliding_window") ? 0 : 4096);
+  const bool counted = s.Raw("sliding_window_pattern").is_number();
+  const auto types =
+      EveryNthFull(s, d.layers.size(), counted ? s.Count("sliding_window_pattern") : 4);
+  SetWindows(d, window, types);
+  Experts e = DeepSeekRouting(net, d);
+  e.factor = s.Number("routed_scaling_factor", 2.5);
+  e.correction = "mlp.e_score_correction_bias";
+  SparseLayers(net, d, e, s.Int("first_k_dense_replace", 1));
+  for (size_t i = 0; i < d.layers.size(); ++i) {
+    Attention& a = d.layers[i].attention;
+    a.q_bias = a.k_bias = a.v_bias = a.out_bias = false;
+    if (window > 0 && types[i] == "full_attention") a.rope.reset();
+  }
+  net.IgnoreWeights({"mtp.*"});
   return d;
 }
 
@@ -400,6 +463,9 @@ Decoder FlexOlmo(Net& net) {
 [[maybe_unused]] const bool kExpertsAreRegistered[] = {
     RegisterDecoder("deepseek_v2", "DeepseekV2", DeepSeekV2),
     RegisterDecoder("deepseek_v3", "DeepseekV3", DeepSeekV3),
+    RegisterDecoder("youtu", "Youtu", Youtu),
+    RegisterDecoder("glm4_moe_lite", "Glm4MoeLite", Glm4MoeLite),
+    RegisterDecoder("exaone_moe", "ExaoneMoe", ExaoneMoe),
     RegisterDecoder("dots1", "Dots1", Dots1),
     RegisterDecoder("glm4_moe", "Glm4Moe", Glm4Moe),
     RegisterDecoder("solar_open", "SolarOpen", SolarOpen),
