@@ -12,12 +12,12 @@ namespace {
 
 // Of the heads of ALiBi: powers of two where their number is one, else those of the next smaller
 // power and every other one of the next larger.
-std::vector<double> AlibiSlopes(int64_t heads) {
+std::vector<double> AlibiSlopes(int64_t heads, double most) {
   int64_t power = 1;
   while (power * 2 <= heads) power *= 2;
   std::vector<double> slopes;
   const auto add = [&](int64_t of, int64_t count, int64_t step) {
-    const double base = std::pow(2.0, -8.0 / static_cast<double>(of));
+    const double base = std::pow(2.0, -most / static_cast<double>(of));
     for (int64_t i = 0; i < count; ++i) {
       slopes.push_back(std::pow(base, static_cast<double>(1 + i * step)));
     }
@@ -85,25 +85,41 @@ class Attending {
     v_ = context_.Heads(v_, a_.kv_heads, value_size_, cross_);
   }
 
-  // [tokens, kv_heads * (queries of one + 2) * size].
+  // [tokens, groups * (queries, keys and values of one) * size].
   void ByHead(const Expr& all) {
-    const int64_t shared = a_.heads / a_.kv_heads;
-    const Expr parts = ReshapeTo(all, {context_.batch(), context_.length(), x2ir::Size(a_.kv_heads),
-                                       x2ir::Size(shared + 2), x2ir::Size(a_.size)});
+    const int64_t groups = a_.fused_groups ? a_.fused_groups : a_.kv_heads;
+    if (a_.kv_heads % groups != 0) {
+      Broken("config.json: ", a_.kv_heads, " heads of keys are not in ", groups, " equal groups");
+    }
+    const int64_t queries = a_.heads / groups, keys = a_.kv_heads / groups;
+    const Expr parts = ReshapeTo(all, {context_.batch(), context_.length(), x2ir::Size(groups),
+                                       x2ir::Size(queries + 2 * keys), x2ir::Size(a_.size)});
     const auto heads = [&](int64_t from, int64_t count) {
-      const Expr part = ReshapeTo(Part(parts, 3, from, count),
-                                  {context_.batch(), context_.length(),
-                                   x2ir::Size(a_.kv_heads * count), x2ir::Size(a_.size)});
+      const Expr part = ReshapeTo(
+          Part(parts, 3, from, count),
+          {context_.batch(), context_.length(), x2ir::Size(groups * count), x2ir::Size(a_.size)});
       return Transpose(part, {0, 2, 1, 3});
     };
-    q_ = heads(0, shared), k_ = heads(shared, 1), v_ = heads(shared + 1, 1);
+    q_ = heads(0, queries);
+    k_ = heads(queries + (a_.values_first ? keys : 0), keys);
+    v_ = heads(queries + (a_.values_first ? 0 : keys), keys);
   }
 
   Expr HeadNorm(const Expr& x, const std::string& name, int64_t heads) {
     if (a_.qk_norm.kind == NormSpec::kNone || a_.norm_all) return x;
-    if (!a_.norm_by_head) return net_.Norm(x, a_.qk_norm, prefix_ + name, a_.size);
+    if (!a_.norm_by_head && !a_.norm_each) {
+      return net_.Norm(x, a_.qk_norm, prefix_ + name, a_.size);
+    }
     NormSpec plain = a_.qk_norm;
     plain.scale = plain.shift = false;
+    if (a_.norm_each) {
+      std::vector<Value*> weights;
+      for (int64_t i = 0; i < heads; ++i) {
+        const std::string weight = StrCat(prefix_, Numbered(name, i), ".weight");
+        weights.push_back(Reshape(net_.Weight(weight, {a_.size}), {1, a_.size}));
+      }
+      return net_.Norm(x, plain, "", a_.size) * Unsqueeze(Concat(net_.b(), weights, 0), {1});
+    }
     const Expr weight = net_.Weight(Joined(prefix_ + name, "weight"), {heads, a_.size});
     return net_.Norm(x, plain, "", a_.size) * Unsqueeze(weight, {1});
   }
@@ -122,7 +138,8 @@ class Attending {
     if (a_.norm_after_rope) norm();
     if (a_.temperature_beta != 0) {
       const Expr at = context_.positions.To(DType::kFloat32);
-      const Expr step = Floor((at + 1.0) / static_cast<double>(a_.temperature_length));
+      const Expr step =
+          Floor(Shifted(at, a_.temperature_offset) / static_cast<double>(a_.temperature_length));
       const Expr scale = Log(step + 1.0) * a_.temperature_beta + 1.0;
       q_ = q_ * Unsqueeze(scale, {1, 3});
     }
@@ -206,7 +223,10 @@ class Attending {
 
   Expr Out(const Expr& y) {
     const int64_t width = a_.heads * value_size_;
-    const Expr rows = context_.Rows(y, width);
+    Expr rows = context_.Rows(y, width);
+    if (!a_.out_norm_name.empty()) {
+      rows = net_.Norm(rows, a_.out_norm, prefix_ + a_.out_norm_name, width);
+    }
     return a_.out.empty() ? rows : Linear(rows, a_.out, width, width_, a_.out_bias);
   }
 
@@ -254,13 +274,29 @@ Expr Context::QueryPositions() {
   return Unsqueeze(Expr(b, b.Op("range", {first, Scalar(b, keys()), b.Int(1)})), {1});
 }
 
-Expr Context::Alibi(int64_t heads) {
+Expr Context::Alibi(const Attention& a) {
   Builder& b = net_.b();
-  const Expr slopes = NumbersAs(b, DType::kFloat32, {1, heads, 1, 1}, AlibiSlopes(heads), "alibi");
-  if (!padding.value()) return slopes * Unsqueeze(KeyPositions().To(DType::kFloat32), {0, 1});
-  const Expr counts = padding.To(DType::kInt64);
-  const Expr at = (CumSum(counts, 1) - 1.0) * counts;
-  return slopes * Unsqueeze(at.To(DType::kFloat32), {1, 2});
+  const auto rounded = [&](const Expr& x) {
+    return a.alibi_bfloat16 ? x.To(DType::kBFloat16).To(DType::kFloat32) : x;
+  };
+  std::vector<double> numbers = AlibiSlopes(a.heads, a.alibi_max);
+  const Expr slopes = rounded(NumbersAs(b, DType::kFloat32, {1, a.heads, 1, 1}, numbers, "alibi"));
+  Expr at = nullptr;
+  if (a.alibi_of_cache) {
+    at = Unsqueeze(KeyPositions() - Shifted(Scalar(b, keys()), -1), {0, 1});
+  } else if (padding.value()) {
+    const Expr counts = padding.To(DType::kInt64);
+    at = Unsqueeze((CumSum(counts, 1) - 1.0) * counts, {1, 2});
+  } else {
+    at = Unsqueeze(KeyPositions(), {0, 1});
+  }
+  return Scaled(rounded(slopes * rounded(at.To(DType::kFloat32))), a.alibi_factor);
+}
+
+// How many keys come before the first that counts: [batch, 1].
+Expr Context::LeftPadding() {
+  const Expr before = CumSum(padding.To(DType::kInt64), 1) == 0.0;
+  return Sum(before.To(DType::kInt64), 1, true);
 }
 
 Expr Context::MaskOf(const Attention& attention) {
@@ -279,11 +315,18 @@ Expr Context::MaskOf(const Attention& attention) {
       also(Abs(KeyPositions() - QueryPositions()) <= window);
     }
   }
-  if (attention.chunk > 0) {
-    const auto chunk = static_cast<double>(attention.chunk);
-    also(KeyPositions() / chunk == QueryPositions() / chunk);
-  }
   if (allowed.value()) allowed = Unsqueeze(allowed, {0, 1});
+  if (attention.chunk > 0) {
+    // Chunks begin where the padding ends.
+    const auto chunk = static_cast<double>(attention.chunk);
+    Expr keys = Unsqueeze(KeyPositions(), {0, 1}), queries = Unsqueeze(QueryPositions(), {0, 1});
+    if (padding.value()) {
+      const Expr left = Unsqueeze(LeftPadding(), {1, 2});
+      keys = keys - left, queries = queries - left;
+    }
+    const auto number = [&](const Expr& x) { return Floor(x.To(DType::kFloat32) / chunk); };
+    also(number(keys) == number(queries));
+  }
   if (padding.value()) also(Unsqueeze(padding, {1, 2}));
   Builder& b = net_.b();
   Expr mask = nullptr;
@@ -292,7 +335,7 @@ Expr Context::MaskOf(const Attention& attention) {
     mask = Where(allowed, zero, lowest);
   }
   const auto add = [&](const Expr& x) { mask = mask.value() ? mask + x : x; };
-  if (attention.alibi) add(Alibi(attention.heads));
+  if (attention.alibi) add(Alibi(attention));
   if (bias.value()) add(bias);
   masks_.emplace_back(key, mask);
   return mask;
@@ -303,6 +346,14 @@ Expr Context::CrossMask() {
   Builder& b = net_.b();
   const Expr zero(b, b.Scalar(DType::kFloat32, 0)), lowest(b, b.Scalar(DType::kFloat32, kLowest));
   return cross_mask_ = Where(Unsqueeze(encoded_padding, {1, 2}), zero, lowest);
+}
+
+Expr Context::TokenMask() {
+  if (token_mask_.value()) return token_mask_;
+  // Those of this step are the last.
+  const x2ir::Size from = Minus(net_.b(), SizeAt(padding, 1), length_);
+  const Expr now = Slice(padding, 1, from, x2ir::Size(kToEnd)).To(DType::kFloat32);
+  return token_mask_ = Reshape(now, std::vector<int64_t>{-1, 1});
 }
 
 Expr Context::Heads(const Expr& x, int64_t heads, int64_t size, bool encoded_one) {

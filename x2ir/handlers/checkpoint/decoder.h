@@ -30,6 +30,7 @@ struct Decoder {
   int64_t position_count = 0;      // rows of their table
   int64_t position_offset = 0;     // added to each position
   bool positions_of_mask = false;  // counted by attention_mask, not given
+  bool sinusoids = false;          // sines and cosines of positions are added
   std::vector<Layer> layers;
   NormSpec norm;
   std::string final_norm = "norm";  // empty: none
@@ -44,14 +45,52 @@ struct Decoder {
 // Describes itself by its configuration.
 using DescribeDecoder = Decoder (*)(Net& net);
 // Registers the classes STEM + "ForCausalLM" (or "LMHeadModel") and STEM + "Model".
-bool RegisterDecoder(std::string model_type, std::string stem, DescribeDecoder describe);
+// Also STEM + "ForSequenceClassification" and "ForTokenClassification", and `others`.
+bool RegisterDecoder(std::string model_type, std::string stem, DescribeDecoder describe,
+                     const std::vector<std::string>& others = {});
 
-// What most of them have in common with Llama: a family changes what differs.
-Decoder LlamaLike(Net& net);
+// How many layers there are: no more than there are weights.
+int64_t LayerCount(Net& net, std::string_view names);
+
+// What most of them have in common with Llama, or with GPT-2: a family changes what differs.
+struct LlamaDefaults {
+  bool tied = false;
+  double eps = 1e-6;
+  std::string_view eps_names = "rms_norm_eps";
+  NormSpec::Kind norm = NormSpec::kRms;
+  bool turns = true;
+  RopeDefaults rope = {};
+  std::string_view activation = "silu", activation_names = "hidden_act|hidden_activation";
+  bool attention_bias = false;
+  std::string_view hidden_names = "intermediate_size", count_names = "num_hidden_layers";
+};
+Decoder LlamaLike(Net& net, const LlamaDefaults& defaults = {});
+struct GptDefaults {
+  std::string_view prefix = "transformer.", layers = "h";
+  std::string_view hidden_names = "n_inner|intermediate_size";  // empty: 4 times the width
+  std::string_view activation = "gelu_new";
+  bool tied = true;
+};
+Decoder GptLike(Net& net, const GptDefaults& defaults = {});
+
+template <typename F>
+void ForEach(Decoder& d, F&& f) {
+  for (Layer& layer : d.layers) f(layer);
+}
+// A window of the layers of type "sliding_attention".
+void SetWindows(Decoder& d, int64_t window, const std::vector<std::string>& types);
+// Types by layer_types, or all sliding but every n-th.
+std::vector<std::string> EveryNthFull(Settings& settings, size_t layers, int64_t n);
+void HeadNorms(Decoder& d);                      // of queries and keys, as those of layers
+void SetNorm(Decoder& d, const NormSpec& norm);  // of all layers and the last one
+void GraniteFactors(Net& net, Decoder& d);       // of embedding, scores, branches and logits
 
 // Whether each layer of that many is of sliding windows, by layer_types, or by `fallback`.
 std::vector<std::string> LayerTypes(Settings& settings, size_t layers,
                                     const std::function<std::string(size_t)>& fallback);
+
+// All experts in two weights, as Granite has them.
+Experts GraniteExperts(Net& net, const Decoder& d);
 
 void BuildDecoder(Net& net, Decoder decoder, const std::string& class_name);
 

@@ -1,4 +1,7 @@
 // Feed-forward layers, and those that pick experts.
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,11 +13,6 @@
 namespace x2ir::checkpoint {
 namespace {
 
-std::string WithNumber(const std::string& name, int64_t i) {
-  const size_t at = name.find("{}");
-  return at == name.npos ? name : StrCat(name.substr(0, at), i, name.substr(at + 2));
-}
-
 // What the router gives each token: the numbers of its experts and their weights, [tokens, picked].
 struct Picks {
   Expr experts, weights;
@@ -25,21 +23,27 @@ class Routing {
   Routing(Net& net, const Experts& e) : net_(net), e_(e) {}
 
   Picks Run(const Expr& logits, const std::string& prefix) {
+    if (e_.score == Experts::kSparseMixer) return Mixed(logits);
     Expr scores = logits;
     if (e_.score == Experts::kSoftmax) scores = Softmax(logits);
     if (e_.score == Experts::kSigmoid) scores = logits.Op("sigmoid");
     Expr ranked = scores;
     if (!e_.correction.empty()) {
-      ranked = scores + net_.Weight(prefix + e_.correction, {e_.count});
+      const std::string name = prefix + e_.correction;
+      const Expr correction = net_.DimsOf(name).size() == 2 ? net_.Weight(name, {1, e_.count})
+                                                            : net_.Weight(name, {e_.count});
+      ranked = scores + correction;
     }
     if (e_.groups > 1) ranked = OfBestGroups(ranked);
     const Sorted best = TopOf(ranked, net_.b().Ints({e_.picked}), 1);
     Expr weights =
         ranked.value() == scores.value() ? best.values : GatherElements(scores, best.indices, 1);
     if (e_.score == Experts::kSoftmaxOfPicked) weights = Softmax(weights);
+    if (e_.score == Experts::kSigmoidOfPicked) weights = weights.Op("sigmoid");
     if (e_.normalize) {
       Expr sum = Sum(weights, 1, true);
-      if (e_.score == Experts::kSigmoid) sum = sum + 1e-20;
+      if (e_.least_sum != 0) sum = Max(sum, e_.least_sum);
+      if (e_.score == Experts::kSigmoid) sum = sum + e_.sum_shift;
       weights = weights / sum;
     }
     return {best.indices, Scaled(weights, e_.factor)};
@@ -47,6 +51,22 @@ class Routing {
 
  private:
   static Expr Softmax(const Expr& x) { return x.Op("softmax", {}, {{"axis", -1}}); }
+
+  // The best and the second. The weight of each is its part in a softmax over the scores that are
+  // not further from it than `closeness` allows; for the second, without the best.
+  Picks Mixed(const Expr& scores) {
+    Builder& b = net_.b();
+    const Sorted best = TopOf(scores, b.Ints({2}), 1);
+    const Expr is_first = Reshape(Ints(b, CountedFrom(0, e_.count)),
+                                  std::vector<int64_t>{1, e_.count}) == Part(best.indices, 1, 0, 1);
+    const auto weight = [&](int64_t i) {
+      const Expr top = Part(best.values, 1, i, 1);
+      Expr close = (top - scores) / Max(Abs(scores), top) <= 2 * e_.closeness;
+      if (i == 1) close = close & Not(is_first);
+      return Reciprocal(Sum(Where(close, Exp(scores - top), 0.0), 1, true));
+    };
+    return {best.indices, Concat(b, {weight(0), weight(1)}, 1)};
+  }
 
   // Scores that are the lowest in all groups but the best ones.
   Expr OfBestGroups(const Expr& ranked) {
@@ -73,6 +93,23 @@ class Routing {
   const Experts& e_;
 };
 
+// x^2 and x above 0, an exponential below, by two learned numbers.
+Expr Xielu(Net& net, const std::string& prefix, const Expr& x) {
+  const auto number = [&](const char* name, std::optional<double> fallback) {
+    const std::string weight = prefix + name;
+    if (fallback && !net.HasWeight(weight)) return *fallback;
+    return net.Numbers(weight, std::vector<int64_t>(net.DimsOf(weight).size(), 1)).at(0);
+  };
+  const auto softplus = [](double v) {
+    return std::log1p(std::exp(-std::abs(v))) + std::max(v, 0.0);
+  };
+  const double beta = number("beta", 0.5), eps = number("eps", -1e-6),
+               above = softplus(number("alpha_p", {})),
+               below = beta + softplus(number("alpha_n", {}));
+  const Expr positive = Square(x) * above, negative = (Expm1(Min(x, eps)) - x) * below;
+  return Where(x > 0.0, positive, negative) + x * beta;
+}
+
 }  // namespace
 
 Expr FeedForward(Net& net, const Mlp& mlp, const std::string& prefix, const Expr& x,
@@ -80,16 +117,29 @@ Expr FeedForward(Net& net, const Mlp& mlp, const std::string& prefix, const Expr
   const auto linear = [&](const Expr& a, const std::string& name, int64_t in, int64_t out) {
     return net.Linear(a, prefix + name, in, out, mlp.bias, mlp.transposed);
   };
+  const auto activated = [&](const Expr& a) {
+    return mlp.activation == "xielu" ? Xielu(net, prefix + mlp.learned, a)
+                                     : net.Activate(a, mlp.activation);
+  };
+  const auto gated = [&](Expr gate, Expr up) {
+    if (mlp.limit != 0) {
+      gate = Min(gate, mlp.limit);
+      up = Clip(up, up.Number(-mlp.limit), up.Number(mlp.limit));
+    }
+    return activated(gate) * Shifted(up, mlp.up_shift);
+  };
   Expr h = nullptr;
   if (!mlp.gate_up.empty()) {
     const Expr both = linear(x, mlp.gate_up, width, 2 * mlp.hidden);
-    h = net.Activate(Part(both, 1, 0, mlp.hidden), mlp.activation) *
-        Part(both, 1, mlp.hidden, mlp.hidden);
+    const auto every_other = [&](int64_t from) {
+      return Slice(both, 1, Size(from), Size(kToEnd), Size(2));
+    };
+    h = mlp.neighbors ? gated(every_other(0), every_other(1))
+                      : gated(Part(both, 1, 0, mlp.hidden), Part(both, 1, mlp.hidden, mlp.hidden));
   } else if (!mlp.gate.empty()) {
-    h = net.Activate(linear(x, mlp.gate, width, mlp.hidden), mlp.activation) *
-        linear(x, mlp.up, width, mlp.hidden);
+    h = gated(linear(x, mlp.gate, width, mlp.hidden), linear(x, mlp.up, width, mlp.hidden));
   } else {
-    h = net.Activate(linear(x, mlp.up, width, mlp.hidden), mlp.activation);
+    h = activated(linear(x, mlp.up, width, mlp.hidden));
   }
   if (!mlp.norm.empty()) h = net.Norm(h, mlp.norm_spec, prefix + mlp.norm, mlp.hidden);
   return linear(h, mlp.down, mlp.hidden, width);
@@ -116,7 +166,7 @@ Expr Consult(Net& net, const Experts& e, const std::string& prefix, const Expr& 
     Expr operand = Gather(x, at, 0);
     const Expr weight = Unsqueeze(Gather(of_one, at, 0), {1});
     if (e.weigh_input) operand = operand * weight;
-    Expr y = FeedForward(net, e.mlp, prefix + WithNumber(e.prefix, i), operand, width);
+    Expr y = FeedForward(net, e.mlp, prefix + Numbered(e.prefix, i), operand, width);
     if (!e.weigh_input) y = y * weight;
     // A token picks an expert once, so no two results go to one place.
     sum = ScatterNd(sum, Unsqueeze(at, {1}), Gather(sum, at, 0) + y, "none");
@@ -134,8 +184,8 @@ Expr RunLayer(Context& context, const Layer& layer, const Expr& x, int64_t width
   const auto norm = [&](const std::string& name, const Expr& a) {
     return name.empty() ? a : net.Norm(a, layer.norm, layer.prefix + name, width);
   };
-  const auto branch = [&](const Expr& a, const std::string& scale) {
-    Expr y = Scaled(a, layer.residual_factor);
+  const auto branch = [&](const Expr& a, const std::string& scale, double factor) {
+    Expr y = Scaled(a, layer.residual_factor * factor);
     return scale.empty() ? y : y * net.Weight(layer.prefix + scale, {width});
   };
   const auto feed = [&](const Expr& a) {
@@ -144,22 +194,28 @@ Expr RunLayer(Context& context, const Layer& layer, const Expr& x, int64_t width
   };
   const Expr h = norm(layer.before_attention, x);
   const Expr mixed = layer.mixer ? layer.mixer(net, layer, h)
-                                 : Attend(context, layer.attention, layer.prefix, h, width);
-  const Expr attended = branch(norm(layer.after_attention, mixed), layer.attention_scale);
-  const Expr residual = layer.residual_of_norm ? h : x;
+                     : layer.state_space
+                         ? Recur(context, *layer.state_space, layer.prefix, h, width)
+                         : Attend(context, layer.attention, layer.prefix, h, width);
+  const Expr attended =
+      branch(norm(layer.after_attention, mixed), layer.attention_scale, layer.attention_factor);
+  const Expr residual = Scaled(layer.residual_of_norm ? h : x, layer.kept_by_attention);
   if (layer.parallel) {
     const Expr operand = layer.before_mlp.empty() ? h : norm(layer.before_mlp, x);
-    return residual + attended + branch(norm(layer.after_mlp, feed(operand)), layer.mlp_scale);
+    return residual + attended +
+           branch(norm(layer.after_mlp, feed(operand)), layer.mlp_scale, layer.mlp_factor);
   }
   Expr y = norm(layer.of_attention_sum, residual + attended);
+  if (!layer.has_mlp) return y;
   if (layer.cross) {
     const Expr looked =
         Attend(context, *layer.cross, layer.prefix, norm(layer.before_cross, y), width, true);
-    y = norm(layer.of_cross_sum, y + branch(looked, ""));
+    y = norm(layer.of_cross_sum, y + branch(looked, "", 1));
   }
   const Expr operand = norm(layer.before_mlp, y);
-  const Expr fed = branch(norm(layer.after_mlp, feed(operand)), layer.mlp_scale);
-  return norm(layer.of_mlp_sum, (layer.residual_of_norm ? operand : y) + fed);
+  const Expr fed = branch(norm(layer.after_mlp, feed(operand)), layer.mlp_scale, layer.mlp_factor);
+  return norm(layer.of_mlp_sum,
+              Scaled(layer.residual_of_norm ? operand : y, layer.kept_by_mlp) + fed);
 }
 
 }  // namespace x2ir::checkpoint

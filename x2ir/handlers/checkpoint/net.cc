@@ -12,6 +12,8 @@
 namespace x2ir::checkpoint {
 namespace {
 
+constexpr int64_t kMaxParts = 65536;
+
 std::string DimsText(const std::vector<int64_t>& dims) {
   std::string text;
   for (const int64_t d : dims) {
@@ -56,6 +58,12 @@ std::string Joined(std::string_view prefix, std::string_view name) {
   return prefix.empty() || prefix.ends_with('.') ? StrCat(prefix, name) : StrCat(prefix, ".", name);
 }
 
+std::string Numbered(std::string_view name, int64_t number) {
+  const size_t at = name.find("{}");
+  return at == name.npos ? std::string(name)
+                         : StrCat(name.substr(0, at), number, name.substr(at + 2));
+}
+
 Net::Net(Graph& graph, const Program& program)
     : program_(program), settings_(program.config), b_(graph, nullptr) {
   b_.set_stops(true);
@@ -75,7 +83,33 @@ void Net::NameAll() {
   }
 }
 
-const Tensor* Net::Find(std::string_view name) const { return program_.weights.Find(name); }
+const Tensor* Net::Find(std::string_view name) const {
+  const auto part = parts_.find(name);
+  return part == parts_.end() ? program_.weights.Find(name) : &part->second;
+}
+
+void Net::Unstack(std::string_view name, std::string_view each) {
+  const Tensor* all = program_.weights.Find(name);
+  if (!all) return;
+  if (all->rank() < 1 || all->dim(0) < 1 || all->dim(0) > kMaxParts || all->is_string() ||
+      all->is_sparse()) {
+    Broken("weight '", name, "' is ", DimsText(all->dims()), ", which is no stack of weights");
+  }
+  taken_.emplace(name);
+  const int64_t count = all->dim(0);
+  const size_t size = all->nbytes() / static_cast<size_t>(count);
+  const std::vector<int64_t> dims(all->dims().begin() + 1, all->dims().end());
+  const auto owner = std::make_shared<const Tensor>(*all);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto start = size * static_cast<size_t>(i);
+    const auto range = all->file_range();
+    absl::StatusOr<Tensor> part =
+        range ? Tensor::FromFile(all->dtype(), dims, range->file, range->offset + start, size)
+              : Tensor::View(all->dtype(), dims, all->bytes().subspan(start, size), owner);
+    if (!part.ok()) throw Refusal{part.status()};
+    parts_.emplace(Numbered(each, i), *std::move(part));
+  }
+}
 
 bool Net::HasWeight(std::string_view name) const {
   return Find(name) || program_.blocks.contains(name);
@@ -253,6 +287,7 @@ void Net::CheckAllTaken() {
     for (const std::string& pattern : ignored_) {
       const bool open = pattern.ends_with('*');
       if (open ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern) return;
+      if (pattern.starts_with('*') && name.ends_with(pattern.substr(1))) return;
     }
     if (!taken_.contains(name)) unused.push_back(name);
   };

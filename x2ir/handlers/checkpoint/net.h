@@ -27,6 +27,9 @@ namespace x2ir::checkpoint {
 // A name with its prefix: "model.layers.0." / "mlp" is "model.layers.0.mlp".
 std::string Joined(std::string_view prefix, std::string_view name);
 
+// A name whose "{}" is a number.
+std::string Numbered(std::string_view name, int64_t number);
+
 // Elements [from, from + count) of an axis.
 inline Expr Part(const Expr& x, int64_t axis, int64_t from, int64_t count) {
   return Slice(x, axis, x2ir::Size(from), x2ir::Size(from + count));
@@ -63,14 +66,15 @@ class Net {
   Expr Weight(std::string_view name, const std::vector<int64_t>& dims);
   // The type that it is stored in.
   Expr StoredWeight(std::string_view name, const std::vector<int64_t>& dims);
-  // Elements [start, start + count) of its first axis, which no other part needs to be a copy of.
-  Expr WeightRows(std::string_view name, const std::vector<int64_t>& dims, int64_t start,
-                  int64_t count);
   // The numbers of a small weight that the graph does not hold.
   std::vector<double> Numbers(std::string_view name, const std::vector<int64_t>& dims);
+  // A weight whose first axis counts parts, each a weight of its own: part i goes by `each`, where
+  // "{}" is its number. No bytes are copied. Nothing where there is no such weight.
+  void Unstack(std::string_view name, std::string_view each);
   // Another name for a weight that is stored under one of them only (tied ones).
   std::string AnyOf(const std::vector<std::string>& names) const;
-  // Names, or starts of names that end in '*', of what is stored and not used: buffers.
+  // Names, starts of names that end in '*', or ends that begin with it, of what is stored and not
+  // used: buffers.
   void IgnoreWeights(const std::vector<std::string>& patterns);
 
   // --- Layers ----------------------------------------------------------------------------------
@@ -117,6 +121,7 @@ class Net {
   Builder b_;
   StringSet taken_;
   std::vector<std::string> ignored_;
+  StringMap<Tensor> parts_;  // of unstacked weights
   std::map<std::string, Value*, std::less<>> stored_, cast_;
 };
 

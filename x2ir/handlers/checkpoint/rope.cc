@@ -14,6 +14,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
+constexpr int64_t kMaxTurned = 65536;
+
 // theta^(-2i / dim), in float32 as PyTorch computes it.
 Numbers Frequencies(double theta, int64_t dim) {
   Numbers all;
@@ -90,6 +92,10 @@ void Long(Rope& r, Settings& rope, Settings& settings, int64_t max_length) {
   r.factor = rope.Number("attention_factor",
                          factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(length)));
   r.long_frequencies = base;
+  if (rope.Has("short_mscale")) {  // of Phi's experts
+    r.factor = rope.Number("short_mscale");
+    r.long_factor = rope.Number("long_mscale");
+  }
   for (size_t i = 0; i < base.size(); ++i) {
     r.frequencies[i] = base[i] / shorter[i];
     r.long_frequencies[i] = base[i] / longer[i];
@@ -106,7 +112,13 @@ Expr Row(Net& net, const Numbers& numbers) {
 Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
             std::string_view layer_type) {
   Settings* rope = &settings.Nested("rope_parameters|rope_scaling");
-  if (!layer_type.empty() && rope->Has(layer_type)) rope = &rope->Nested(layer_type);
+  static const Json kNone;
+  Settings none(kNone);
+  if (!layer_type.empty() && rope->Has(layer_type)) {
+    rope = &rope->Nested(layer_type);
+  } else if (!defaults.scaled) {
+    rope = &none;
+  }
   const double partial =
       rope->Number("partial_rotary_factor",
                    settings.Number("partial_rotary_factor|rotary_pct|rope_pct", defaults.partial));
@@ -120,10 +132,14 @@ Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
            partial);
   }
   Rope r;
-  r.dim = kind == "proportional" ? head_size
-                                 : static_cast<int64_t>(static_cast<double>(head_size) * partial);
+  const bool whole = kind == "proportional" || (kind == "default" && defaults.whole);
+  r.dim = whole ? head_size : static_cast<int64_t>(static_cast<double>(head_size) * partial);
   if (r.dim < 2 || r.dim % 2 != 0) {
     Broken("config.json: rotary positions turn ", r.dim, " numbers of a head, an odd number");
+  }
+  if (r.dim > kMaxTurned) {
+    Broken("config.json: rotary positions turn ", r.dim, " numbers of a head; expected at most ",
+           kMaxTurned);
   }
   r.frequencies = Frequencies(theta, r.dim);
   if (kind == "linear") {
@@ -135,7 +151,14 @@ Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
   } else if (kind == "longrope" || kind == "su") {
     Long(r, *rope, settings, max_length);
   } else if (kind == "dynamic") {
-    r.dynamic = {theta, rope->Number("factor"), max_length};
+    if (const double alpha = rope->Number("alpha", 0); alpha != 0) {
+      // Of Hunyuan: the same for all lengths.
+      rope->Ignore({"factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"});
+      const auto size = static_cast<double>(r.dim);
+      r.frequencies = Frequencies(theta * std::pow(alpha, size / (size - 2)), r.dim);
+    } else {
+      r.dynamic = {theta, rope->Number("factor"), max_length};
+    }
   } else if (kind == "proportional") {
     const auto turned = static_cast<size_t>(partial * static_cast<double>(head_size) / 2);
     r.frequencies = Divided(r.frequencies, rope->Number("factor", 1));
@@ -153,6 +176,7 @@ Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
 
 Turn TurnOf(Net& net, const Rope& rope, const Expr& positions) {
   Expr frequencies = Row(net, rope.frequencies);
+  Expr factor = nullptr;
   if (!rope.long_frequencies.empty() || rope.dynamic) {
     const Expr length = Reduce(positions, "reduce_max", {}) + 1.0;
     if (rope.dynamic) {
@@ -164,11 +188,15 @@ Turn TurnOf(Net& net, const Rope& rope, const Expr& positions) {
       for (int64_t i = 0; i < rope.dim; i += 2) exponents.push_back(-static_cast<double>(i) / dim);
       frequencies = Pow(base, Row(net, exponents));
     } else {
-      frequencies = Where(length > static_cast<double>(rope.original_length),
-                          Row(net, rope.long_frequencies), frequencies);
+      const Expr is_long = length > static_cast<double>(rope.original_length);
+      frequencies = Where(is_long, Row(net, rope.long_frequencies), frequencies);
+      if (rope.long_factor != 0 && rope.long_factor != rope.factor) {
+        factor = Where(is_long, Row(net, {rope.long_factor}), Row(net, {rope.factor}));
+      }
     }
   }
   const Expr angles = Unsqueeze(positions.To(DType::kFloat32), {2}) * frequencies;
+  if (factor.value()) return {Cos(angles) * factor, Sin(angles) * factor};
   return {Scaled(Cos(angles), rope.factor), Scaled(Sin(angles), rope.factor)};
 }
 

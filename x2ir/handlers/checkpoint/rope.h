@@ -21,6 +21,7 @@ struct Rope {
   // longrope: the frequencies where the last position is not below this.
   std::vector<double> long_frequencies;
   int64_t original_length = 0;
+  double long_factor = 0;  // of cosines and sines there; 0: the same
   // dynamic: theta grows with the length beyond that many positions.
   struct Dynamic {
     double theta, factor;
@@ -39,6 +40,9 @@ struct RopeDefaults {
   double theta = 10000;
   double partial = 1;
   std::string_view theta_name = "rope_theta";
+  bool whole = false;  // positions of kind "default" turn whole heads, whatever part is given
+  // rope_scaling of the older style holds for these layers, too.
+  bool scaled = true;
 };
 Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults = {},
             std::string_view layer_type = "");

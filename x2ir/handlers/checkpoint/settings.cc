@@ -118,6 +118,11 @@ const Json& Settings::Find(std::string_view names) {
   return *found;
 }
 
+bool Settings::Stands(std::string_view name) const {
+  return std::any_of(json_.members().begin(), json_.members().end(),
+                     [&](const auto& member) { return member.first == name; });
+}
+
 void Settings::Wrong(std::string_view names, std::string_view expected) {
   Broken("config.json: '", path_, names.substr(0, names.find('|')), "' is ",
          Find(names).ToString().substr(0, 100), "; expected ", expected);

@@ -40,6 +40,8 @@ class Settings {
   explicit Settings(const Json& json, std::string path = "")
       : json_(json), path_(std::move(path)) {}
 
+  // Whether the key is there, be its value null.
+  bool Stands(std::string_view name) const;
   bool Has(std::string_view names) { return !Find(names).is_null(); }
   // Refused where the value is of another kind; without a fallback also where there is none.
   int64_t Int(std::string_view names);
@@ -66,6 +68,7 @@ class Settings {
   // Refused unless the setting is this, or absent: for what only one value is known of.
   void Only(std::string_view names, bool value);
   void Only(std::string_view names, std::string_view value);
+  void Only(std::string_view names, const char* value) { Only(names, std::string_view(value)); }
   // Say nothing about results, or not when a trained network is used.
   void Ignore(std::initializer_list<std::string_view> names);
 

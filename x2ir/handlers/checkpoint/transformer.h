@@ -31,12 +31,14 @@ struct Attention {
   // Names, after the layer's prefix.
   std::string q = "self_attn.q_proj", k = "self_attn.k_proj", v = "self_attn.v_proj",
               out = "self_attn.o_proj";
-  // All three in one: queries of all heads, then keys, then values; or for each head of keys its
-  // queries, its key and its value.
+  // All three in one: queries of all heads, then keys, then values; or in groups, each of which has
+  // the queries, keys and values of its heads.
   enum Fused : uint8_t { kApart, kConcat, kByHead };
   Fused fused = kApart;
   std::string qkv;
-  bool transposed = false;  // weights are [in, out]
+  int64_t fused_groups = 0;   // kByHead: 0: each head of keys is a group
+  bool values_first = false;  // kByHead: before the keys
+  bool transposed = false;    // weights are [in, out]
   bool q_bias = false, k_bias = false, v_bias = false, out_bias = false;
 
   std::optional<double> scale;  // of scores; none: 1 over the root of the head's size
@@ -50,12 +52,21 @@ struct Attention {
   std::string q_norm = "self_attn.q_norm", k_norm = "self_attn.k_norm";
   bool norm_all = false, norm_after_rope = false;
   bool norm_by_head = false;  // the weights are [heads, size]
-  std::string sinks;          // [heads]: a score that takes part in the softmax and has no value
+  // Each head's norm has weights of its own, by its number: "self_attn.q_norm.norms.{}".
+  bool norm_each = false;
+  NormSpec out_norm = {};  // of all heads as one, before the last projection
+  std::string out_norm_name;
+  std::string sinks;  // [heads]: a score that takes part in the softmax and has no value
   std::optional<Latent> latent;
   bool alibi = false;
+  double alibi_max = 8;         // the exponent of the smallest slope is minus that
+  double alibi_factor = 1;      // of what is added
+  bool alibi_bfloat16 = false;  // rounded so (Falcon)
+  bool alibi_of_cache = false;  // by the place of a key among all; else padding does not count
   // The scale of queries by their position: 1 + beta * log(1 + floor((position + 1) / length)).
   double temperature_beta = 0;
   int64_t temperature_length = 0;
+  double temperature_offset = 1;  // what is added to the position
   bool no_cache = false;
 };
 
@@ -68,7 +79,11 @@ struct Mlp {
   std::string up = "mlp.up_proj", down = "mlp.down_proj";
   std::string gate_up{};  // both in one, the gate first
   bool bias = false, transposed = false;
-  std::string norm{};  // between (BERT-like towers of images); empty: none
+  bool neighbors = false;  // gate_up: columns in turns
+  double limit = 0;        // what the activation is of is at most that, the other within; 0: none
+  double up_shift = 0;     // added to what is not activated
+  std::string learned{};   // numbers that the activation has (xIELU)
+  std::string norm{};      // between (BERT-like towers of images); empty: none
   NormSpec norm_spec = {};
 };
 
@@ -77,12 +92,16 @@ struct Experts {
   int64_t count = 0, picked = 0;
   std::string router = "mlp.gate";
   bool router_bias = false;
-  enum Score : uint8_t { kSoftmax, kSigmoid, kSoftmaxOfPicked };
+  // kSparseMixer (Phi): two are picked; the weight of each is a softmax over those that are close.
+  enum Score : uint8_t { kSoftmax, kSigmoid, kSoftmaxOfPicked, kSigmoidOfPicked, kSparseMixer };
   Score score = kSoftmax;
+  double closeness = 0;    // kSparseMixer
   std::string correction;  // a bias [count] of scores that counts only for the pick
   int64_t groups = 1, picked_groups = 1;
   int64_t best_of_group = 2;  // a group's score is the sum of its best ones; 1: the best
   bool normalize = false;     // weights of the picked ones sum up to 1
+  double least_sum = 0;       // what they are divided by is at least that
+  double sum_shift = 1e-20;   // and grows by that, where scores are sigmoids
   double factor = 1;          // of the weights
   bool weigh_input = false;   // the weight is the factor of the expert's operand, not of its result
   // Expert i; "{}" is the number. `mlp` has its names after this prefix.
@@ -93,13 +112,46 @@ struct Experts {
   std::string shared_gate;
 };
 
+// --- Recurrent layers ----------------------------------------------------------------------------
+
+// A convolution over the last positions, and for Mamba a state that each position changes. Earlier
+// steps leave the last `kernel` operands of the convolution and the state.
+struct StateSpace {
+  // kLightning (MiniMax): no convolution; the state is a sum of products of keys and values.
+  enum Kind : uint8_t { kShortConv, kMamba, kMamba2, kLightning };
+  Kind kind = kMamba;
+  std::string prefix = "mixer.", conv = "conv1d";
+  int64_t inner = 0;  // width of what is convolved (kMamba2: without its B and C)
+  int64_t kernel = 0, states = 0;
+  bool bias = false, conv_bias = true;
+  std::string activation = "silu";
+  int64_t step_rank = 0;  // kMamba
+  // kMamba: norms of the step, of B and of C; empty names: none, with a scale of one.
+  NormSpec parts_norm = {};
+  std::string step_norm{}, b_norm{}, c_norm{};
+  int64_t heads = 0, groups = 1;         // kMamba2
+  double least_step = 0, most_step = 0;  // kMamba2; 0: no bound
+  double norm_eps = 1e-5;                // kMamba2, kLightning
+  std::vector<double> decays = {};       // kLightning: of each head's state from step to step
+
+  int64_t channels() const { return kind == kMamba2 ? inner + 2 * groups * states : inner; }
+  std::vector<int64_t> state_dims() const {
+    if (kind == kShortConv) return {};
+    if (kind == kMamba) return {inner, states};
+    if (kind == kLightning) return {heads, inner / heads, inner / heads};
+    return {heads, inner / heads, states};
+  }
+};
+
 // --- Layers --------------------------------------------------------------------------------------
 
 struct Layer {
   std::string prefix;  // "model.layers.0."
   Attention attention;
   Mlp mlp;
-  std::optional<Experts> experts;  // instead of mlp
+  std::optional<Experts> experts;         // instead of mlp
+  std::optional<StateSpace> state_space;  // instead of attention
+  bool has_mlp = true;
   NormSpec norm;
   // Names of norms; empty: none. Before a branch, of its result, and of the sum with what the
   // branch was added to.
@@ -109,7 +161,9 @@ struct Layer {
   bool parallel = false;
   // Bloom: what is added is the result of the norm.
   bool residual_of_norm = false;
-  double residual_factor = 1;              // of branches
+  double residual_factor = 1;  // of branches
+  // The same of each, and factors of what they are added to.
+  double attention_factor = 1, mlp_factor = 1, kept_by_attention = 1, kept_by_mlp = 1;
   std::string attention_scale, mlp_scale;  // factors [width] of branches (layer scale)
   // Attention over the encoder's output; its names are those of `cross`.
   std::optional<Attention> cross;
@@ -138,6 +192,11 @@ class Context {
   };
   std::vector<Cache> pasts = {};
   std::vector<Cache> presents = {};
+  // The same of recurrent layers: [batch, channels, kernel] and [batch, state...]. Null: none.
+  struct State {
+    Expr conv = nullptr, state = nullptr;
+  };
+  std::vector<State> past_states = {}, present_states = {};
   // What cross attention looks at: [tokens, width] of [batch, keys], and which of them count.
   Expr encoded = nullptr;
   x2ir::Size encoded_length = 0;
@@ -152,6 +211,7 @@ class Context {
   // What is added to scores: [1 or batch, 1 or heads, length, keys]; null: nothing.
   Expr MaskOf(const Attention& attention);
   Expr CrossMask();
+  Expr TokenMask();  // float [tokens, 1]: 1 where a token counts
   // [tokens, heads * size] as [batch, heads, length, size], and back.
   Expr Heads(const Expr& x, int64_t heads, int64_t size, bool encoded = false);
   Expr Rows(const Expr& x, int64_t width);
@@ -160,14 +220,15 @@ class Context {
  private:
   Expr QueryPositions();
   Expr KeyPositions();
-  Expr Alibi(int64_t heads);
+  Expr Alibi(const Attention& attention);
+  Expr LeftPadding();
 
   Net& net_;
   x2ir::Size batch_, length_;
   std::optional<x2ir::Size> keys_;
   std::vector<std::pair<Rope, Turn>> turns_;
   std::vector<std::pair<std::tuple<int64_t, int64_t, int64_t>, Expr>> masks_;
-  Expr cross_mask_ = nullptr;
+  Expr cross_mask_ = nullptr, token_mask_ = nullptr;
 };
 
 // x is [tokens, width] in all of these.
@@ -176,6 +237,8 @@ Expr Attend(Context& context, const Attention& attention, const std::string& pre
 Expr FeedForward(Net& net, const Mlp& mlp, const std::string& prefix, const Expr& x, int64_t width);
 Expr Consult(Net& net, const Experts& experts, const std::string& prefix, const Expr& x,
              int64_t width);
+Expr Recur(Context& context, const StateSpace& space, const std::string& prefix, const Expr& x,
+           int64_t width);
 Expr RunLayer(Context& context, const Layer& layer, const Expr& x, int64_t width);
 
 }  // namespace x2ir::checkpoint

@@ -8,23 +8,6 @@
 namespace x2ir::checkpoint {
 namespace {
 
-// A window of all layers, or of those that are of type "sliding_attention".
-void SetWindows(Decoder& d, int64_t window, const std::vector<std::string>& types) {
-  for (size_t i = 0; i < d.layers.size(); ++i) {
-    if (types[i] == "sliding_attention") {
-      d.layers[i].attention.window = window;
-    } else if (types[i] != "full_attention") {
-      Refuse("config.json: layers of type '", types[i],
-             "' are not supported for this architecture");
-    }
-  }
-}
-
-template <typename F>
-void ForEach(Decoder& d, F&& f) {
-  for (Layer& layer : d.layers) f(layer);
-}
-
 Decoder Llama(Net& net) { return LlamaLike(net); }
 
 Decoder Mistral(Net& net) {
@@ -44,10 +27,6 @@ void QwenWindows(Net& net, Decoder& d) {
                                                                  : "full_attention";
   });
   SetWindows(d, window, types);
-}
-
-void HeadNorms(Decoder& d) {
-  ForEach(d, [&](Layer& layer) { layer.attention.qk_norm = d.norm; });
 }
 
 Decoder Qwen2(Net& net) {
@@ -201,17 +180,6 @@ Decoder Olmoe(Net& net) {
   return d;
 }
 
-// Factors of embedding, scores, branches and logits.
-void GraniteFactors(Net& net, Decoder& d) {
-  Settings& s = net.settings();
-  d.embed_factor = s.Number("embedding_multiplier", 1);
-  d.logit_factor = 1 / s.Number("logits_scaling", 1);
-  ForEach(d, [&](Layer& layer) {
-    layer.attention.scale = s.Number("attention_multiplier", 1);
-    layer.residual_factor = s.Number("residual_multiplier", 1);
-  });
-}
-
 Decoder Granite(Net& net) {
   Decoder d = LlamaLike(net);
   GraniteFactors(net, d);
@@ -321,7 +289,7 @@ Decoder HunyuanDense(Net& net) {
   return d;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kLlamaAreRegistered[] = {
     RegisterDecoder("llama", "Llama", Llama),
     RegisterDecoder("mistral", "Mistral", Mistral),
     RegisterDecoder("mixtral", "Mixtral", Mixtral),
