@@ -4,6 +4,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/checkpoint/stored_forms.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -124,6 +125,7 @@ class Building {
 }  // namespace
 
 void BuildDecoder(Net& net, Decoder decoder, const std::string& class_name) {
+  UseStoredForms(net.program().extras, decoder);
   const bool has_head = !class_name.ends_with("Model") || class_name.ends_with("LMHeadModel");
   // A model without a head names its weights without the prefix.
   if (!has_head && !net.HasWeight(StrCat(decoder.prefix, decoder.embed, ".weight"))) {
