@@ -200,7 +200,7 @@ TEST_F(GgufTest, BrokenFiles) {
       {GgufMaker(true, 9).Make(), "version 9"},
       {whole.substr(0, 30), "do not fit into"},
       {whole.substr(0, 400), "key"},
-      {whole.substr(0, whole.size() - 100), "'blk.0.ffn_down.weight': its 128 bytes"},
+      {whole.substr(0, whole.size() - 100), "'token_embd.weight': its 128 bytes"},
       {GgufMaker().Counts(0, kHuge).Make(), "4611686018427387904 keys do not fit"},
       {GgufMaker().Counts(kHuge, 0).Make(), "4611686018427387904 tensors do not fit"},
       {GgufMaker().Counts(0, ~uint64_t{0}).Make(), "keys do not fit"},

@@ -76,30 +76,46 @@ std::string GgufMaker::Make() const {
   return file + data_;
 }
 
-GgufMaker SmallLlama(bool big_endian) {
+namespace {
+
+// All but the embedding.
+GgufMaker Llama(bool big_endian, uint32_t width) {
+  const uint64_t w = width;
   GgufMaker file(big_endian);
   file.Text("general.architecture", "llama")
       .U32("llama.block_count", 1)
       .U32("llama.context_length", 16)
-      .U32("llama.embedding_length", 4)
+      .U32("llama.embedding_length", width)
       .U32("llama.feed_forward_length", 8)
       .U32("llama.attention.head_count", 2)
       .U32("llama.attention.head_count_kv", 1)
       .F32("llama.attention.layer_norm_rms_epsilon", 1e-5F)
       .F32("llama.rope.freq_base", 10000)
       .Texts("tokenizer.ggml.tokens", {"a", "b", "c"})
-      .Floats("token_embd.weight", {4, 8})
-      .Floats("output_norm.weight", {4})
-      .Floats("blk.0.attn_norm.weight", {4})
-      .Floats("blk.0.attn_q.weight", {4, 4})
-      .Floats("blk.0.attn_k.weight", {4, 2})
-      .Floats("blk.0.attn_v.weight", {4, 2})
-      .Floats("blk.0.attn_output.weight", {4, 4})
-      .Floats("blk.0.ffn_norm.weight", {4})
-      .Floats("blk.0.ffn_gate.weight", {4, 8})
-      .Floats("blk.0.ffn_up.weight", {4, 8})
-      .Floats("blk.0.ffn_down.weight", {8, 4});
+      .Floats("output_norm.weight", {w})
+      .Floats("blk.0.attn_norm.weight", {w})
+      .Floats("blk.0.attn_q.weight", {w, w})
+      .Floats("blk.0.attn_k.weight", {w, w / 2})
+      .Floats("blk.0.attn_v.weight", {w, w / 2})
+      .Floats("blk.0.attn_output.weight", {w, w})
+      .Floats("blk.0.ffn_norm.weight", {w})
+      .Floats("blk.0.ffn_gate.weight", {w, 8})
+      .Floats("blk.0.ffn_up.weight", {w, 8})
+      .Floats("blk.0.ffn_down.weight", {8, w});
   return file;
+}
+
+}  // namespace
+
+GgufMaker SmallLlama(bool big_endian) {
+  GgufMaker file = Llama(big_endian, 4);
+  return file.Floats("token_embd.weight", {4, 8});
+}
+
+GgufMaker BlockLlama() {
+  GgufMaker file = Llama(false, 32);
+  return file.Tensor("token_embd.weight", {32, 8}, 3, std::string(8 * 20, '\x31'))
+      .Tensor("output.weight", {32, 8}, 8, std::string(8 * 34, '\x32'));
 }
 
 }  // namespace x2ir

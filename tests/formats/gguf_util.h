@@ -57,6 +57,8 @@ class GgufMaker {
 
 // A Llama of one layer: width 4, 2 heads, 8 words.
 GgufMaker SmallLlama(bool big_endian = false);
+// The same of width 32, with matrices in blocks of types Q4_1 and Q8_0.
+GgufMaker BlockLlama();
 
 }  // namespace x2ir
 

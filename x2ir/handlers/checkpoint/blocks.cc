@@ -156,9 +156,11 @@ class Parts {
   }
 
  private:
+  // Named as the weight, whatever the builder's names are.
   Expr Constant(const Tensor& tensor, const std::vector<int64_t>& dims,
                 std::string_view part) const {
-    return {b_, b_.Constant(tensor.Reshaped(dims), StrCat(name_, part))};
+    Graph& graph = b_.graph();
+    return {b_, graph.AddConstant(graph.UniqueName(StrCat(name_, part)), tensor.Reshaped(dims))};
   }
 
   Builder& b_;
