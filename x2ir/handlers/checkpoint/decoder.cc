@@ -14,7 +14,9 @@ constexpr char kBatch[] = "batch_size", kLength[] = "sequence_length",
 
 class Building {
  public:
-  Building(Net& net, Decoder decoder) : net_(net), d_(std::move(decoder)) {}
+  Building(Net& net, Decoder decoder) : net_(net), d_(std::move(decoder)) {
+    UseStoredForms(net.program().extras, d_);
+  }
 
   void Run(bool has_head) {
     const bool cached = net_.request().cache && has_head;
@@ -128,7 +130,6 @@ class Building {
 }  // namespace
 
 void BuildDecoder(Net& net, Decoder decoder, const std::string& class_name) {
-  UseStoredForms(net.program().extras, decoder);
   const bool has_head = !class_name.ends_with("Model") || class_name.ends_with("LMHeadModel");
   // A model without a head names its weights without the prefix.
   if (!has_head && !net.HasWeight(StrCat(decoder.prefix, decoder.embed, ".weight"))) {
