@@ -31,6 +31,7 @@ constexpr KeyRow kQwenMoeKeys[] = {
     {"expert_count", "num_experts"},
     {"expert_used_count", "num_experts_per_tok"},
     {"expert_feed_forward_length", "moe_intermediate_size"},
+    {"expert_weights_norm", "norm_topk_prob"},
     {"expert_shared_feed_forward_length", "shared_expert_intermediate_size"}};
 constexpr KeyRow kOlmoeKeys[] = {{"expert_count", "num_experts"},
                                  {"expert_used_count", "num_experts_per_tok"},
