@@ -9,6 +9,7 @@
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
 #include "tests/formats/caffe_files_util.h"
+#include "tests/formats/gguf_util.h"
 #include "tests/formats/paddle_proto_util.h"
 #include "tests/formats/symbol_files_util.h"
 #include "tests/formats/tf_proto_util.h"
@@ -84,6 +85,11 @@ std::vector<std::string> TfliteFiles() {
     files.push_back(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/tflite/", name, ".tflite")));
   }
   return files;
+}
+
+// Both byte orders, and matrices in blocks.
+std::vector<std::string> GgufFiles() {
+  return {SmallLlama().Make(), SmallLlama(true).Make(), BlockLlama().Make()};
 }
 
 std::string TorchArchiveOf(std::string_view program) {
@@ -604,6 +610,8 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(TorchArchiveOf(bytes), {"m.pt2"}, "/m.pt2", "torch");
        }},
+      {"gguf", GgufFiles,
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.gguf"}, "/m.gguf", "gguf"); }},
       {"torchscript",
        [] {
          std::vector<std::string> archives = {ScriptArchiveOfBytecode(BytecodeSeed())};

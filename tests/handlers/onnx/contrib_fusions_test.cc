@@ -43,6 +43,14 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
   const std::string norm = "y = layer_normalization(s, g, h) { axis = -1, epsilon = 0.001 }";
   const std::string rms = "y = rms_normalization(s, g) { axis = -1, epsilon = 0.001 }";
   const std::string ms = "com.microsoft::";
+  const std::string fours =
+      "w = uint4[2,32]{0, 7, 14, 5, 12, 4, 11, 2, 9, 0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, "
+      "14, 5, 12, 4, 11, 2, 9, 0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5, 12, 4, 11, 2, 9, "
+      "0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5} s = float32[2,2]{0.5, 0.25, 1, 2} ";
+  const std::string minima =
+      "d = dequantize_linear(w, s) { axis = 1, block_size = 16 } i = int64[3]{2, 2, 16} "
+      "r = reshape(d, i) m = float32[2,2,1]{1, 0.5, -2, 4} u = sub(r, m) j = int64[2]{2, 32} "
+      "v = reshape(u, j) ";
   const std::string kWithSizes =
       "Shape Squeeze Add Range Reshape Reshape Transpose Reshape Transpose Reshape Transpose "
       "Reshape "
@@ -98,6 +106,26 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
        "0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5} s = float32[2,2]{0.5, 0.25, 1, 2} "
        "d = dequantize_linear(w, s) { axis = 0, block_size = 16 } y = matmul(n, d)",
        ms + "MatMulNBits"},
+      // The same by gemm, with a bias; of eight bits; and less a number for each block.
+      {"n: float32[3,32]", "y",
+       fours + "d = dequantize_linear(w, s) { axis = 1, block_size = 16 } "
+               "c2 = float32[2]{1, -2} y = gemm(n, d, c2) { transB = 1 }",
+       ms + "MatMulNBits Add"},
+      {"n: float32[3,16]", "y",
+       "w = int8[2,16]{0, 1, 2, -3, 4, 5, 6, 127, -128, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, "
+       "20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, -31} s = float32[2,1]{0.5, 0.25} "
+       "d = dequantize_linear(w, s) { axis = 1, block_size = 16 } y = gemm(n, d) { transB = 1 }",
+       ms + "MatMulNBits"},
+      {"n: float32[3,32]", "y", fours + minima + "y = gemm(n, v) { transB = 1 }",
+       ms + "MatMulNBits Reshape ReduceSum MatMul Sub"},
+      {"n: float32[2,3,32]", "y",
+       fours + minima + "t = transpose(v) { perm = [1, 0] } y = matmul(n, t)",
+       ms + "MatMulNBits Reshape ReduceSum MatMul Sub"},
+      // Not all of the product.
+      {"n: float32[3,32]", "y",
+       fours + "d = dequantize_linear(w, s) { axis = 1, block_size = 16 } "
+               "y = gemm(n, d) { transB = 1, alpha = 2.0 }",
+       "DequantizeLinear Gemm"},
       {"q: float32[2,3,8], k: float32[2,5,8], v: float32[2,5,8]", "y",
        "y = attention(q, k, v) { q_num_heads = 2, kv_num_heads = 2 }", ms + "MultiHeadAttention"},
       {"q: float32[2,3,8], k: float32[2,3,8], v: float32[2,3,8]", "y",

@@ -40,7 +40,14 @@ struct Program : SourceProgram {
   // config.json, or what GGUF's metadata is in its terms.
   Json config;
   // Keys of config.json's kind that stand in other files of the folder: "pooling" and "normalize"
-  // of sentence-transformers.
+  // of sentence-transformers. And where weights are stored in another form than transformers has
+  // (GGUF), each true or absent:
+  //   "rope_interleaved": rows of q and k are in the order of pairs, 0, half, 1, half + 1, ... of
+  //     each head, so that rotary positions turn neighbours and not halves (weights and biases)
+  //   "norm_has_one": weights of norms that transformers adds 1 to (Gemma) have it added
+  //   "conv1d_transposed": weights of GPT-2's Conv1D are [out, in], not [in, out]
+  //   "qkv_concatenated": fused queries, keys and values are those of all heads one after another,
+  //     not head by head (BLOOM, Falcon, GPT-NeoX)
   Json extras;
   // By the names that transformers gives them.
   Checkpoint weights;

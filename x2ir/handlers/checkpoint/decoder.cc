@@ -6,6 +6,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/checkpoint/stored_forms.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -15,7 +16,9 @@ constexpr char kBatch[] = "batch_size", kLength[] = "sequence_length",
 
 class Building {
  public:
-  Building(Net& net, Decoder decoder) : net_(net), d_(std::move(decoder)) {}
+  Building(Net& net, Decoder decoder) : net_(net), d_(std::move(decoder)) {
+    UseStoredForms(net.program().extras, d_);
+  }
 
   enum Head : uint8_t { kNoHead, kWords, kLabels, kTokenLabels };
 

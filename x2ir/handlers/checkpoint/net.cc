@@ -8,6 +8,7 @@
 #include "x2ir/builder/layers/dense.h"
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/checkpoint/blocks.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -138,7 +139,10 @@ Expr Net::StoredWeight(std::string_view name, const std::vector<int64_t>& dims) 
   auto [it, is_new] = stored_.try_emplace(std::string(name), nullptr);
   if (!is_new) return {b_, it->second};
   const Tensor* tensor = Find(name);
-  if (!tensor) Refuse("weight '", name, "' is in blocks");
+  if (!tensor) {
+    const BlockWeight& block = program_.blocks.find(name)->second;
+    return {b_, it->second = BlockWeightAsIr(b_, block, name)};
+  }
   switch (tensor->dtype()) {
     case DType::kFloat32:
     case DType::kFloat16:
@@ -161,7 +165,12 @@ Expr Net::Weight(std::string_view name, const std::vector<int64_t>& dims) {
 std::vector<double> Net::Numbers(std::string_view name, const std::vector<int64_t>& dims) {
   CheckDims(name, DimsOf(name), dims);
   taken_.emplace(name);
+  absl::StatusOr<Tensor> unpacked;
   const Tensor* tensor = Find(name);
+  if (!tensor) {
+    unpacked = DequantizedBlock(program_.blocks.find(name)->second, DType::kFloat32);
+    if (unpacked.ok()) tensor = &*unpacked;
+  }
   if (!tensor || !IsFloating(tensor->dtype())) Broken("weight '", name, "' is not of numbers");
   if (tensor->num_elements() > (1 << 20)) Broken("weight '", name, "' is too large");
   std::vector<double> numbers;
@@ -195,7 +204,13 @@ Expr Net::Linear(const Expr& x, std::string_view name, int64_t in, int64_t out, 
 }
 
 Expr Net::Embedding(const Expr& ids, std::string_view name, int64_t count, int64_t width) {
-  const Expr table = StoredWeight(StrCat(name, ".weight"), {count, width});
+  const std::string weight = StrCat(name, ".weight");
+  if (const auto block = program_.blocks.find(weight); block != program_.blocks.end()) {
+    CheckDims(weight, block->second.dims, {count, width});
+    taken_.emplace(weight);
+    return Named(BlockRowsAsIr(b_, block->second, ids, weight), name);
+  }
+  const Expr table = StoredWeight(weight, {count, width});
   return Named(Gather(table, ids, 0).To(DType::kFloat32), name);
 }
 

@@ -56,6 +56,8 @@ struct MaskForms {
 };
 // Attention becomes MultiHeadAttention or GroupQueryAttention, where that says the same.
 bool FuseContribAttention(FusionSite& site, Node& node, MaskForms& masks);
+// A product with weights of few bits becomes MatMulNBits.
+bool FuseContribBlocks(FusionSite& site, Node& node);
 
 }  // namespace x2ir
 

@@ -2,7 +2,6 @@
 #include "x2ir/handlers/onnx/contrib_fusions.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,78 +45,6 @@ std::optional<float> ScalarOf(const Value* v) {
   return static_cast<float>(tensor->AsDouble(0));
 }
 
-// --- Weights of four bits ------------------------------------------------------------------------
-
-// [n, k] numbers of four bits in blocks along k, as DequantizeLinear has them: in that order, or
-// (`by_column`) as [k, n].
-struct WeightBlocks {
-  const Tensor *weights, *scales, *zeros;  // zeros: null where they are all 0
-  int64_t n, k, block;
-  bool by_column;
-
-  int64_t count() const { return k / block; }
-  // Where the number of row i and place j is, of `width` of them in a row.
-  int64_t At(int64_t i, int64_t j, int64_t width) const {
-    return by_column ? j * n + i : i * width + j;
-  }
-};
-
-std::optional<WeightBlocks> BlocksOf(const Node& dequantize, bool by_column) {
-  const auto constant = [&](size_t i) {
-    const Tensor* t = dequantize.input(i) ? dequantize.input(i)->fixed_constant() : nullptr;
-    return t && !t->is_sparse() && t->rank() == 2 ? t : nullptr;
-  };
-  WeightBlocks b{constant(0), constant(1), constant(2), 0, 0, 0, by_column};
-  if (!b.weights || !b.scales || (dequantize.input(2) && !b.zeros)) return std::nullopt;
-  const DType type = b.weights->dtype();
-  if (type != DType::kUInt4 && type != DType::kInt4) return std::nullopt;
-  b.n = b.weights->dim(by_column ? 1 : 0);
-  b.k = b.weights->dim(by_column ? 0 : 1);
-  b.block = dequantize.attrs().Int("block_size", 0);
-  int64_t axis = dequantize.attrs().Int("axis", 1);
-  if (axis < 0) axis += 2;
-  const bool known_size = b.block >= 16 && b.block <= 256 && (b.block & (b.block - 1)) == 0;
-  if (axis != (by_column ? 0 : 1) || !known_size || b.n < 1 || b.k % b.block != 0) {
-    return std::nullopt;
-  }
-  std::vector<int64_t> dims = {b.n, b.count()};
-  if (by_column) std::swap(dims[0], dims[1]);
-  if (b.scales->dims() != dims || (b.zeros && b.zeros->dims() != dims)) return std::nullopt;
-  return b;
-}
-
-// Rows of `width` numbers, two in a byte, each row beginning at one. Signed numbers become unsigned
-// ones by 8 more.
-Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
-  const int64_t row = (width + 1) / 2;
-  Tensor packed = Tensor::Zeros(DType::kUInt8, {b.n, row});
-  if (!numbers) return packed;
-  const int flip = numbers->dtype() == DType::kInt4 ? 8 : 0;
-  const auto* from = reinterpret_cast<const uint8_t*>(numbers->bytes().data());
-  auto* to = reinterpret_cast<uint8_t*>(packed.mutable_bytes().data());
-  for (int64_t i = 0; i < b.n; ++i) {
-    for (int64_t j = 0; j < width; ++j) {
-      const int64_t at = b.At(i, j, width);
-      const int number = ((from[at / 2] >> (at % 2 * 4)) & 15) ^ flip;
-      to[i * row + j / 2] |= static_cast<uint8_t>(number << (j % 2 * 4));
-    }
-  }
-  return packed;
-}
-
-Tensor ScalesInRows(const WeightBlocks& b) {
-  Tensor scales = Tensor::Zeros(b.scales->dtype(), {b.n * b.count()});
-  const size_t size = b.scales->nbytes() / static_cast<size_t>(b.n * b.count());
-  std::byte* to = scales.mutable_bytes().data();
-  for (int64_t i = 0; i < b.n; ++i) {
-    for (int64_t j = 0; j < b.count(); ++j, to += size) {
-      std::memcpy(to, b.scales->bytes().data() + static_cast<size_t>(b.At(i, j, b.count())) * size,
-                  size);
-    }
-  }
-  return scales;
-}
-
 class Fusion {
  public:
   Fusion(Graph& graph, const Target& target) : site_(graph, target), graph_(graph) {}
@@ -130,7 +57,10 @@ class Fusion {
     }
     for (Node* node : graph_.nodes()) {
       if (node->is_erased() || !node->is_ir()) continue;
-      if (FuseNorm(*node) || FuseGelu(*node) || FuseSwish(*node) || FuseBlocks(*node)) continue;
+      if (FuseNorm(*node) || FuseGelu(*node) || FuseSwish(*node) ||
+          FuseContribBlocks(site_, *node)) {
+        continue;
+      }
       FuseRotary(*node);
     }
   }
@@ -265,45 +195,6 @@ class Fusion {
       return true;
     }
     return false;
-  }
-
-  // A product with weights of four bits.
-  bool FuseBlocks(Node& matmul) {
-    if (matmul.op() != "matmul" || !HasKernels(*matmul.output(0))) return false;
-    Value* w = matmul.input(1);
-    Node* transpose = w ? MadeByIr(w, "transpose", graph_) : nullptr;
-    if (transpose) {
-      if (transpose->attrs().Ints("perm", {1, 0}) != std::vector<int64_t>{1, 0}) return false;
-      if (!IsUsedOnce(*w)) return false;
-      w = transpose->input(0);
-    }
-    Node* dequantize = MadeByIr(w, "dequantize_linear", graph_);
-    if (!dequantize || !IsUsedOnce(*w) || w->dtype() != matmul.output(0)->dtype()) return false;
-    const auto blocks = BlocksOf(*dequantize, /*by_column=*/!transpose);
-    const Value* x = matmul.input(0);
-    if (!blocks || !x->shape() || x->shape()->rank() < 2) return false;
-    const auto constant = [&](std::string_view name, Tensor tensor) {
-      return graph_.AddConstant(graph_.UniqueName(StrCat(w->name(), name)), std::move(tensor));
-    };
-    Tensor weights = PackedRows(*blocks, blocks->weights, blocks->k)
-                         .Reshaped({blocks->n, blocks->count(), blocks->block / 2});
-    std::vector<Value*> operands = {matmul.input(0), constant("_blocks", std::move(weights)),
-                                    constant("_scales", ScalesInRows(*blocks))};
-    // Without zero points they are 8: 0 of signed numbers.
-    if (blocks->zeros || blocks->weights->dtype() == DType::kUInt4) {
-      Tensor zeros = PackedRows(*blocks, blocks->zeros, blocks->count());
-      const int64_t bytes = zeros.num_elements();
-      operands.push_back(constant("_zero_points", zeros.Reshaped({bytes})));
-    }
-    Node* fused = Make(&matmul, "MatMulNBits", std::move(operands), matmul.output(0));
-    fused->SetAttr("K", blocks->k);
-    fused->SetAttr("N", blocks->n);
-    fused->SetAttr("bits", int64_t{4});
-    fused->SetAttr("block_size", blocks->block);
-    Drop(&matmul);
-    if (transpose) Drop(transpose);
-    Drop(dequantize);
-    return true;
   }
 
   // The kernel picks rows of tables by positions. Rows that were picked already, [batch, length,

@@ -19,7 +19,8 @@ namespace X2IR_API x2ir {
 //   add of a bias, gelu                     BiasGelu
 //   gelu, where the target lacks it         Gelu
 //   x * sigmoid(alpha * x), swish           QuickGelu
-//   matmul with a dequantize_linear of blocks of four bits, transposed or not   MatMulNBits
+//   matmul or gemm with a dequantize_linear of blocks of four or eight bits, transposed or not,
+//   also less a number for each block              MatMulNBits
 //
 //   attention                               MultiHeadAttention; GroupQueryAttention, where it is
 //                                           causal and heads share keys, or where its keys and

@@ -1,0 +1,15 @@
+// Decoders whose weights are stored in another form than transformers has: GGUF's
+// (Program::extras). The numbers stay as they are; the layers are described accordingly.
+#ifndef X2IR_HANDLERS_CHECKPOINT_STORED_FORMS_H_
+#define X2IR_HANDLERS_CHECKPOINT_STORED_FORMS_H_
+
+#include "x2ir/formats/json_tree.h"
+#include "x2ir/handlers/checkpoint/decoder.h"
+
+namespace x2ir::checkpoint {
+
+void UseStoredForms(const Json& extras, Decoder& decoder);
+
+}  // namespace x2ir::checkpoint
+
+#endif  // X2IR_HANDLERS_CHECKPOINT_STORED_FORMS_H_
