@@ -39,8 +39,8 @@ struct Program : SourceProgram {
   std::string origin;  // the file or folder, for messages
   // config.json, or what GGUF's metadata is in its terms.
   Json config;
-  // Keys of config.json's kind that stand in other files of the folder: "pooling" and "normalize"
-  // of sentence-transformers.
+  // Keys of config.json's kind that stand in other files of the folder: "pooling", "dense" and
+  // "normalize" of sentence-transformers.
   Json extras;
   // By the names that transformers gives them.
   Checkpoint weights;

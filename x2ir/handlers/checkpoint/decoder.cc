@@ -4,6 +4,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/checkpoint/sentence.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -47,9 +48,10 @@ class Building {
       x = net_.Linear(x, d_.prefix + d_.project_out, d_.width, d_.embed_width, false);
     }
     if (!has_head) {
-      net_.Output("last_hidden_state",
-                  context.ByTokens(x, d_.embed_width ? d_.embed_width : d_.width));
-      return;
+      const int64_t width = d_.embed_width ? d_.embed_width : d_.width;
+      const Expr tokens = context.ByTokens(x, width);
+      if (HasSentence(net_.program())) return OutputSentence(net_, tokens, mask, width);
+      return net_.Output("last_hidden_state", tokens);
     }
     net_.Output("logits", context.ByTokens(Logits(x), d_.vocab));
     for (size_t i = 0; i < context.presents.size(); ++i) {

@@ -183,7 +183,7 @@ std::vector<int64_t> MpNetBuckets() {
 Encoder MpNet(Net& net) {
   Encoder e = BertLike(net, "mpnet.", {.vocab = 30527});
   Settings& s = net.settings();
-  e.types.clear();
+  e.types.clear(), e.type_count = 0;
   e.position_padding = 1;
   // The library always counts 32.
   const int64_t buckets = s.Size("relative_attention_num_buckets", 32);

@@ -160,7 +160,7 @@ Encoder Esm(Net& net) {
   Encoder e = BertLike(net, "esm.", {.positions = 1026});
   s.Only("is_folding_model", false);
   s.Ignore({"esmfold_config", "vocab_list", "type_vocab_size", "hidden_act"});
-  e.types.clear();
+  e.types.clear(), e.type_count = 0;
   e.final_norm = "encoder.emb_layer_norm_after";
   e.embed_norm = s.Flag("emb_layer_norm_before", false) ? "embeddings.layer_norm" : "";
   e.embed_masked = true;
