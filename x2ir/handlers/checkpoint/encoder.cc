@@ -177,7 +177,8 @@ class Encoding {
     if (head.gives == Head::kWords) {
       return net_.Output(head.output, context.ByTokens(Words(head, x, width), e_.vocab));
     }
-    const int64_t count = net_.DimsOf(head.out + ".weight").at(0);
+    const std::vector<int64_t> dims = net_.DimsOf(head.out + ".weight");
+    const int64_t count = dims.empty() ? 1 : dims[0];
     const Expr y = net_.Linear(x, head.out, width, count, head.has_bias);
     const auto expect = [&](int64_t expected) {
       if (count != expected) {

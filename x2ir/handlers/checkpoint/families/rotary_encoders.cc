@@ -94,15 +94,44 @@ Encoder ModernBert(Net& net) {
 
 // --- Nomic BERT ----------------------------------------------------------------------------------
 
+// Keys of the model as it was published; what transformers does not have of it is refused.
+BertDefaults PublishedNomicBert(Settings& s) {
+  for (const char* key :
+       {"causal", "mlp_fc1_bias", "mlp_fc2_bias", "qkv_proj_bias", "parallel_block",
+        "parallel_block_tied_norm", "prenorm", "rotary_emb_interleaved",
+        "scale_attn_by_inverse_layer_idx", "use_rms_norm"}) {
+    s.Only(key, false);
+  }
+  s.Only("scale_attn_weights", true);
+  s.Only("activation_function", "swiglu");
+  if (s.Has("rotary_emb_scale_base") || s.Has("rotary_scaling_factor") ||
+      s.Number("rotary_emb_fraction", 1) != 1) {
+    Refuse(
+        "config.json: 'rotary_emb_scale_base', 'rotary_scaling_factor' and "
+        "'rotary_emb_fraction' are not supported");
+  }
+  s.Ignore({"dense_seq_output", "fused_bias_fc", "fused_dropout_add_ln", "max_trained_positions",
+            "pad_vocab_size_multiple", "reorder_and_upcast_attn", "use_flash_attn", "use_xentropy",
+            "last_layer_subset", "summary_activation", "summary_first_dropout",
+            "summary_proj_to_labels", "summary_type", "summary_use_proj"});
+  return {.vocab = 30528,
+          .width = s.Size("n_embd", 768),
+          .layers = s.Count("n_layer", 12),
+          .heads = s.Size("n_head", 12),
+          .hidden = s.Size("n_inner", 3072),
+          .positions = s.Size("n_positions", 2048),
+          .activation = "silu",
+          .eps = s.Number("layer_norm_epsilon", 1e-12)};
+}
+
 Encoder NomicBert(Net& net) {
   Settings& s = net.settings();
-  Encoder e =
-      BertLike(net, "nomic_bert.", {.vocab = 30528, .positions = 2048, .activation = "silu"});
+  Encoder e = BertLike(net, "nomic_bert.", PublishedNomicBert(s));
   e.positions.clear();
   Layer layer = e.layers[0];
   Attention& a = layer.attention;
   a.size = s.Size("head_dim", a.size);
-  a.rope = RopeOf(s, a.size, {.theta = 1000});
+  a.rope = RopeOf(s, a.size, {.theta = s.Number("rotary_emb_base", 1000)});
   a.q_bias = a.k_bias = a.v_bias = a.out_bias = layer.mlp.bias = false;
   const auto count = static_cast<int64_t>(e.layers.size());
   e.layers.clear();
