@@ -1,6 +1,7 @@
 // Folders of Hugging Face: config.json, and model.safetensors or its shards.
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "x2ir/formats/checkpoint/checkpoint.h"
 #include "x2ir/formats/checkpoint/program.h"
@@ -13,7 +14,7 @@ namespace x2ir {
 namespace checkpoint {
 namespace {
 
-constexpr char kConfig[] = "config.json";
+constexpr char kConfig[] = "config.json", kModules[] = "modules.json";
 constexpr uint64_t kMaxConfig = uint64_t{1} << 24;  // bytes; real ones have some thousands
 
 absl::StatusOr<Json> ReadJson(const Blob& file, std::string_view name) {
@@ -34,36 +35,78 @@ absl::StatusOr<Json> ReadJsonBeside(const Source& source, std::string_view name)
   return ReadJson(*file, name);
 }
 
-// What sentence-transformers does with the tokens' vectors: {"pooling": "mean", "normalize": true}.
-absl::StatusOr<Json> SentenceModules(const Source& source) {
-  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, source.FindBeside("modules.json"));
-  Json extras = Json::Object();
-  if (!file) return extras;
+// Folders that modules.json names lie in its own, side by side.
+bool IsPlainName(std::string_view name) {
+  for (const char c : name) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '_' || c == '-';
+    if (!is_plain) return false;
+  }
+  return true;
+}
+
+// A dense layer of sentence-transformers: its settings with "name", and its weights under that.
+absl::StatusOr<Json> ReadDense(const Source& source, const std::string& path, Program& program) {
+  X2IR_ASSIGN_OR_RETURN(Json settings, ReadJsonBeside(source, StrCat(path, "/", kConfig)));
+  if (settings.is_null()) return DataLoss("'", path, "/", kConfig, "' is missing");
+  absl::StatusOr<Checkpoint> weights = ReadCheckpoint(StrCat(source.folder(), "/", path));
+  if (!weights.ok()) return Annotate(weights.status(), StrCat("module '", path, "'"));
+  for (auto& [name, tensor] : weights->tensors) {
+    program.weights.tensors.insert_or_assign(StrCat(path, ".", name), std::move(tensor));
+  }
+  settings.Set("name", Json(path + ".linear"));
+  return settings;
+}
+
+// What sentence-transformers does with the tokens' vectors: "pooling", "dense" and "normalize" of
+// the program, and the folder where the model is.
+absl::StatusOr<std::string> ReadSentenceModules(const Source& source, Program& program) {
+  program.extras = Json::Object();
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, source.FindBeside(kModules));
+  if (!file) return "";
+  if (file->size() > kMaxConfig) return DataLoss("'", kModules, "' has ", file->size(), " bytes");
   X2IR_ASSIGN_OR_RETURN(const Json modules, Json::Parse(file->view()));
+  std::string folder;
+  std::vector<Json> dense;
   for (const Json& module : modules.items()) {
     const std::string& type = module["type"].text();
     const std::string path = module["path"].text();
+    const bool has_pooling = program.extras.Has("pooling"),
+               is_normalized = program.extras.Has("normalize");
+    if (!IsPlainName(path)) return DataLoss("'", kModules, "' names the folder '", path, "'");
     if (type.ends_with(".Transformer")) {
-      if (!path.empty()) {
-        return Unimplemented("the model of 'modules.json' is in folder '", path,
-                             "'; give that folder");
-      }
-      continue;
+      folder = path;
+    } else if (type.ends_with(".Pooling") && !has_pooling) {
+      X2IR_ASSIGN_OR_RETURN(Json pooling, ReadJsonBeside(source, StrCat(path, "/", kConfig)));
+      if (pooling.is_null()) return DataLoss("'", path, "/", kConfig, "' is missing");
+      program.extras.Set("pooling", std::move(pooling));
+    } else if (type.ends_with(".Dense") && has_pooling && !is_normalized) {
+      X2IR_ASSIGN_OR_RETURN(Json layer, ReadDense(source, path, program));
+      dense.push_back(std::move(layer));
+    } else if (type.ends_with(".Normalize") && has_pooling && !is_normalized) {
+      program.extras.Set("normalize", Json::Bool(true));
+    } else {
+      return Unimplemented("module '", type, "' of '", kModules,
+                           "' is not supported; those that are, in this order: Transformer, "
+                           "Pooling, Dense, Normalize");
     }
-    if (type.ends_with(".Normalize")) {
-      extras.Set("normalize", Json::Bool(true));
-      continue;
-    }
-    if (!type.ends_with(".Pooling")) {
-      return Unimplemented("module '", type,
-                           "' of 'modules.json' is not known; those that are: "
-                           "Transformer, Pooling, Normalize");
-    }
-    X2IR_ASSIGN_OR_RETURN(Json pooling, ReadJsonBeside(source, StrCat(path, "/", kConfig)));
-    if (pooling.is_null()) return DataLoss("'", path, "/", kConfig, "' is missing");
-    extras.Set("pooling", std::move(pooling));
   }
-  return extras;
+  if (!dense.empty()) program.extras.Set("dense", Json::Array(std::move(dense)));
+  return folder;
+}
+
+// Files that were made of TensorFlow's have its names of norms.
+void RenameNorms(Checkpoint& weights) {
+  std::vector<std::string> old;
+  for (const auto& [name, tensor] : weights.tensors) {
+    if (name.ends_with("LayerNorm.gamma") || name.ends_with("LayerNorm.beta")) old.push_back(name);
+  }
+  for (const std::string& name : old) {
+    auto node = weights.tensors.extract(name);
+    node.key() =
+        StrCat(name.substr(0, name.rfind('.') + 1), name.ends_with("gamma") ? "weight" : "bias");
+    weights.tensors.insert(std::move(node));
+  }
 }
 
 Request RequestOf(const ReadRequest& request) {
@@ -87,7 +130,7 @@ std::vector<OptionDef> ReadOptions() {
                           "What the model is made for, where a checkpoint says it not or serves "
                           "several: text-generation, feature-extraction, fill-mask, "
                           "text-classification, token-classification, question-answering, "
-                          "image-classification"),
+                          "multiple-choice, image-classification"),
           OptionDef::Flag("no_cache",
                           "A decoder without keys and values of earlier steps: it reads the whole "
                           "text at once")};
@@ -96,18 +139,24 @@ std::vector<OptionDef> ReadOptions() {
 absl::StatusOr<std::shared_ptr<Program>> ReadFolder(const Source& source) {
   auto program = std::make_shared<Program>();
   program->origin = source.name();
-  X2IR_ASSIGN_OR_RETURN(const BlobPtr config, source.OpenBeside(kConfig));
+  X2IR_ASSIGN_OR_RETURN(const std::string folder, ReadSentenceModules(source, *program));
+  const std::string prefix = folder.empty() ? "" : folder + "/";
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr config, source.OpenBeside(prefix + kConfig));
   X2IR_ASSIGN_OR_RETURN(program->config, ReadJson(*config, kConfig));
-  X2IR_ASSIGN_OR_RETURN(program->extras, SentenceModules(source));
-  absl::StatusOr<Checkpoint> weights = ReadCheckpoint(source.folder());
+  absl::StatusOr<Checkpoint> weights = ReadCheckpoint(StrCat(source.folder(), "/", prefix));
   if (!weights.ok()) {
     if (!absl::IsNotFound(weights.status())) return weights.status();
-    X2IR_ASSIGN_OR_RETURN(const BlobPtr pickled, source.FindBeside("pytorch_model.bin"));
+    X2IR_ASSIGN_OR_RETURN(const BlobPtr pickled, source.FindBeside(prefix + "pytorch_model.bin"));
     return DataLoss("the folder has ", kConfig, " and no weights that can be read",
                     pickled
                         ? ": 'pytorch_model.bin' is a pickle; transformers' save_pretrained writes "
                           "model.safetensors of it"
                         : " (model.safetensors, or its shards with model.safetensors.index.json)");
+  }
+  RenameNorms(*weights);
+  // Those of dense layers are there already.
+  for (auto& [name, tensor] : program->weights.tensors) {
+    weights->tensors.insert_or_assign(name, std::move(tensor));
   }
   program->weights = *std::move(weights);
   return program;
@@ -119,7 +168,14 @@ Match RecognizeFolder(const Candidate& file) {
   if (!file.is_folder) return Match::kNo;
   const Source folder(file.path);
   const auto config = folder.FindBeside(kConfig);
-  if (!config.ok() || !*config) return Match::kNo;
+  if (!config.ok()) return Match::kNo;
+  if (!*config) {
+    const auto modules = folder.FindBeside(kModules);
+    return modules.ok() && *modules &&
+                   (*modules)->view().find(".Transformer\"") != std::string::npos
+               ? Match::kCertain
+               : Match::kNo;
+  }
   const std::string_view text = (*config)->view();
   return text.find("\"model_type\"") != text.npos || text.find("\"architectures\"") != text.npos
              ? Match::kCertain

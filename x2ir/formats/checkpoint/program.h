@@ -39,8 +39,8 @@ struct Program : SourceProgram {
   std::string origin;  // the file or folder, for messages
   // config.json, or what GGUF's metadata is in its terms.
   Json config;
-  // Keys of config.json's kind that stand in other files of the folder: "pooling" and "normalize"
-  // of sentence-transformers. And where weights are stored in another form than transformers has
+  // Keys of config.json's kind that stand in other files of the folder: "pooling", "dense" and
+  // "normalize" of sentence-transformers. And where weights are stored in another form than transformers has
   // (GGUF), each true or absent:
   //   "rope_interleaved": rows of q and k are in the order of pairs, 0, half, 1, half + 1, ... of
   //     each head, so that rotary positions turn neighbours and not halves (weights and biases)

@@ -103,6 +103,13 @@ class Attending {
     q_ = heads(0, queries);
     k_ = heads(queries + (a_.values_first ? keys : 0), keys);
     v_ = heads(queries + (a_.values_first ? 0 : keys), keys);
+    const auto shift = [&](const Expr& x, const std::string& name, int64_t count) {
+      if (name.empty()) return x;
+      const Expr by = net_.Weight(prefix_ + name, {count * a_.size});
+      return x + Reshape(by, std::vector<int64_t>{1, count, 1, a_.size});
+    };
+    q_ = shift(q_, a_.q_shift, a_.heads);
+    v_ = shift(v_, a_.v_shift, a_.kv_heads);
   }
 
   Expr HeadNorm(const Expr& x, const std::string& name, int64_t heads) {
@@ -134,6 +141,7 @@ class Attending {
       const Turn turn = context_.TurnBy(*a_.rope);
       q_ = Turned(q_, *a_.rope, turn);
       k_ = Turned(k_, *a_.rope, turn);
+      if (a_.rope_of_values) v_ = Turned(v_, *a_.rope, turn);
     }
     if (a_.norm_after_rope) norm();
     if (a_.temperature_beta != 0) {
@@ -188,6 +196,10 @@ class Attending {
 
   Expr Scored() {
     Expr mask = cross_ ? context_.CrossMask() : context_.MaskOf(a_);
+    if (a_.score_bias) {
+      const Expr bias = a_.score_bias(context_, prefix_, q_, k_);
+      mask = mask.value() ? bias + mask : bias;
+    }
     if (!a_.sinks.empty()) mask = WithSink(mask);
     AttributeMap attrs;
     if (a_.scale) attrs.Set("scale", static_cast<float>(*a_.scale));

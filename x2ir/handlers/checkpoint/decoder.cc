@@ -6,6 +6,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/checkpoint/sentence.h"
 #include "x2ir/handlers/checkpoint/stored_forms.h"
 
 namespace x2ir::checkpoint {
@@ -55,8 +56,10 @@ class Building {
       x = net_.Linear(x, d_.prefix + d_.project_out, d_.width, d_.embed_width, false);
     }
     if (head == kNoHead) {
-      net_.Output("last_hidden_state",
-                  context.ByTokens(x, d_.embed_width ? d_.embed_width : d_.width));
+      const int64_t width = d_.embed_width ? d_.embed_width : d_.width;
+      const Expr tokens = context.ByTokens(x, width);
+      if (HasSentence(net_.program())) return OutputSentence(net_, tokens, mask, width);
+      net_.Output("last_hidden_state", tokens);
     } else if (head == kLabels || head == kTokenLabels) {
       net_.Output("logits", Labels(context, ids, x, head == kLabels));
     } else {

@@ -180,6 +180,7 @@ Expr Consult(Net& net, const Experts& e, const std::string& prefix, const Expr& 
 }
 
 Expr RunLayer(Context& context, const Layer& layer, const Expr& x, int64_t width) {
+  if (layer.whole) return layer.whole(context, layer, x);
   Net& net = context.net();
   const auto norm = [&](const std::string& name, const Expr& a) {
     return name.empty() ? a : net.Norm(a, layer.norm, layer.prefix + name, width);

@@ -185,6 +185,16 @@ std::string Net::AnyOf(const std::vector<std::string>& names) const {
   return names[0];
 }
 
+std::string Net::Tied(const std::string& own, const std::string& shared) {
+  const Tensor *a = Find(own), *b = Find(shared);
+  const bool differ = a && b &&
+                      (a->dtype() != b->dtype() || a->dims() != b->dims() ||
+                       !std::ranges::equal(a->bytes(), b->bytes()));
+  if (HasWeight(own) && (differ || !HasWeight(shared))) return own;
+  IgnoreWeights({own});
+  return shared;
+}
+
 void Net::IgnoreWeights(const std::vector<std::string>& patterns) {
   ignored_.insert(ignored_.end(), patterns.begin(), patterns.end());
 }
@@ -222,6 +232,9 @@ Expr Net::Norm(const Expr& x, const NormSpec& norm, std::string_view name, int64
     if (norm.plus_one) scale = scale + 1.0;
   } else {
     scale = Filled(b_, DType::kFloat32, {x2ir::Size(width)}, 1);
+  }
+  if (norm.kind == NormSpec::kAffine) {
+    return x * scale + Weight(Joined(name, "bias"), {width});
   }
   const AttributeMap attrs = {{"axis", -1}, {"epsilon", static_cast<float>(norm.eps)}};
   std::vector<Value*> operands = {scale};

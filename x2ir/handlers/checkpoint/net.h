@@ -39,7 +39,7 @@ inline Expr Part(const Expr& x, int64_t axis, int64_t from, int64_t count) {
 inline constexpr double kLowest = std::numeric_limits<float>::lowest();
 
 struct NormSpec {
-  enum Kind : uint8_t { kNone, kLayer, kRms };
+  enum Kind : uint8_t { kNone, kLayer, kRms, kAffine };  // kAffine: only weight and bias
   Kind kind = kNone;
   double eps = 1e-5;
   bool scale = true;      // has a weight
@@ -73,6 +73,9 @@ class Net {
   void Unstack(std::string_view name, std::string_view each);
   // Another name for a weight that is stored under one of them only (tied ones).
   std::string AnyOf(const std::vector<std::string>& names) const;
+  // Which of two weights counts that are one by the configuration: `own` where it is stored and is
+  // another than `shared`, as transformers has it; else `shared`, and `own` is not asked for.
+  std::string Tied(const std::string& own, const std::string& shared);
   // Names, starts of names that end in '*', or ends that begin with it, of what is stored and not
   // used: buffers.
   void IgnoreWeights(const std::vector<std::string>& patterns);

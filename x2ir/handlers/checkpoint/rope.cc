@@ -175,6 +175,10 @@ Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
 }
 
 Turn TurnOf(Net& net, const Rope& rope, const Expr& positions) {
+  if (!rope.table.empty()) {
+    const Expr both = net.Embedding(positions, rope.table, rope.table_count, rope.dim);
+    return {Part(both, 2, rope.dim / 2, rope.dim / 2), Part(both, 2, 0, rope.dim / 2)};
+  }
   Expr frequencies = Row(net, rope.frequencies);
   Expr factor = nullptr;
   if (!rope.long_frequencies.empty() || rope.dynamic) {

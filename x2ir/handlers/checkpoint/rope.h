@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct Rope {
     bool operator==(const Dynamic&) const = default;
   };
   std::optional<Dynamic> dynamic;
+  // A weight [count, dim] of the sines and the cosines of all positions; empty: by frequencies.
+  std::string table{};
+  int64_t table_count = 0;
 
   bool operator==(const Rope&) const = default;
 };

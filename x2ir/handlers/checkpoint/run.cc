@@ -5,6 +5,7 @@
 #include "x2ir/core/dialect.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/handlers/checkpoint/architectures.h"
+#include "x2ir/handlers/checkpoint/sentence.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -28,6 +29,7 @@ constexpr Task kTasks[] = {{"text-generation", "ForCausalLM"},
                            {"text-classification", "ForSequenceClassification"},
                            {"token-classification", "ForTokenClassification"},
                            {"question-answering", "ForQuestionAnswering"},
+                           {"multiple-choice", "ForMultipleChoice"},
                            {"image-classification", "ForImageClassification"},
                            {"audio-classification", "ForAudioClassification"},
                            {"object-detection", "ForObjectDetection"},
@@ -39,27 +41,31 @@ std::string ClassOf(const Program& program, const Architecture& architecture) {
   const Json& named = program.config["architectures"].at(0);
   std::string name = named.text();
   if (name.empty()) name = architecture.classes[0];
-  if (!program.request.task.empty()) {
+  // Folders of sentence-transformers are for their vectors, whatever class they were trained as.
+  const std::string task = program.request.task.empty() && HasSentence(program)
+                               ? "feature-extraction"
+                               : program.request.task;
+  if (!task.empty()) {
     std::string of_task;
     bool known = false;
-    for (const Task& task : kTasks) {
-      if (task.name != program.request.task) continue;
+    for (const Task& known_task : kTasks) {
+      if (known_task.name != task) continue;
       known = true;
       for (const std::string& c : architecture.classes) {
-        if (of_task.empty() && c.ends_with(task.suffix)) of_task = c;
+        const bool is_other = known_task.suffix == "Model" && c.ends_with("LMHeadModel");
+        if (of_task.empty() && c.ends_with(known_task.suffix) && !is_other) of_task = c;
       }
     }
     if (!known) {
       std::string all;
-      for (const Task& task : kTasks) {
-        if (all.find(task.name) == all.npos) StrAppend(&all, all.empty() ? "" : ", ", task.name);
+      for (const Task& one : kTasks) {
+        if (all.find(one.name) == all.npos) StrAppend(&all, all.empty() ? "" : ", ", one.name);
       }
-      throw Refusal{
-          OptionError("task", "'", program.request.task, "' is not known; expected ", all)};
+      throw Refusal{OptionError("task", "'", task, "' is not known; expected ", all)};
     }
     if (of_task.empty()) {
-      throw Refusal{OptionError("task", "models of ", architecture.model_type, " are not made for ",
-                                program.request.task)};
+      throw Refusal{
+          OptionError("task", "models of ", architecture.model_type, " are not made for ", task)};
     }
     name = of_task;
   }

@@ -17,6 +17,8 @@
 
 namespace x2ir::checkpoint {
 
+class Context;
+
 // --- Attention -----------------------------------------------------------------------------------
 
 // Queries and keys of few numbers (DeepSeek): the width is `q_rank` (0: queries are not compressed)
@@ -68,6 +70,13 @@ struct Attention {
   int64_t temperature_length = 0;
   double temperature_offset = 1;  // what is added to the position
   bool no_cache = false;
+  bool rope_of_values = false;  // values are turned, too
+  // [heads * size], added to queries and values of kByHead; empty: none.
+  std::string q_shift, v_shift;
+  // What is added to scaled scores and depends on the queries and keys, [batch, heads, length,
+  // size]; none where it is not set.
+  std::function<Expr(Context& context, const std::string& prefix, const Expr& q, const Expr& k)>
+      score_bias;
 };
 
 // --- Feed-forward --------------------------------------------------------------------------------
@@ -170,6 +179,8 @@ struct Layer {
   std::string before_cross, of_cross_sum;
   // In place of attention or the whole layer, where set.
   std::function<Expr(Net& net, const Layer& layer, const Expr& x)> mixer;
+  // In place of the whole layer, where set.
+  std::function<Expr(Context& context, const Layer& layer, const Expr& x)> whole;
 };
 
 // What the layers of a stack share while they are built: sizes, positions and masks, each made
