@@ -83,8 +83,8 @@ Expr FeedForward(Net& net, const Mlp& mlp, const std::string& prefix, const Expr
   Expr h = nullptr;
   if (!mlp.gate_up.empty()) {
     const Expr both = linear(x, mlp.gate_up, width, 2 * mlp.hidden);
-    h = net.Activate(Part(both, 1, 0, mlp.hidden), mlp.activation) *
-        Part(both, 1, mlp.hidden, mlp.hidden);
+    const Expr first = Part(both, 1, 0, mlp.hidden), last = Part(both, 1, mlp.hidden, mlp.hidden);
+    h = net.Activate(mlp.gate_last ? last : first, mlp.activation) * (mlp.gate_last ? first : last);
   } else if (!mlp.gate.empty()) {
     h = net.Activate(linear(x, mlp.gate, width, mlp.hidden), mlp.activation) *
         linear(x, mlp.up, width, mlp.hidden);
