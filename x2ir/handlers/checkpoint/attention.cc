@@ -286,6 +286,11 @@ x2ir::Size Context::keys() {
   return *keys_;
 }
 
+void Context::SetKeys(const x2ir::Size& keys) {
+  keys_ = keys;
+  past = Minus(net_.b(), keys, length_);
+}
+
 Turn Context::TurnBy(const Rope& rope) {
   for (const auto& [known, turn] : turns_) {
     if (known == rope) return turn;
