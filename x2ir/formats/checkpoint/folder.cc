@@ -110,7 +110,13 @@ void RenameNorms(Checkpoint& weights) {
 }
 
 Request RequestOf(const ReadRequest& request) {
-  return {.task = request.options.Text("task"), .cache = !request.options.Flag("no_cache")};
+  const std::string& part = request.options.Text("part");
+  return {.task = request.options.Text("task"),
+          .cache = !request.options.Flag("no_cache"),
+          .part = part == "encoder"   ? Request::kEncoder
+                  : part == "decoder" ? Request::kDecoder
+                                      : Request::kWhole,
+          .sound_mask = request.options.Flag("attention_mask")};
 }
 
 }  // namespace
@@ -133,7 +139,17 @@ std::vector<OptionDef> ReadOptions() {
                           "multiple-choice, image-classification"),
           OptionDef::Flag("no_cache",
                           "A decoder without keys and values of earlier steps: it reads the whole "
-                          "text at once")};
+                          "text at once"),
+          {.name = "part",
+           .type = OptionDef::kChoice,
+           .help = "Which part of a model of an encoder and a decoder: both as one graph, or one "
+                   "of them; a decoder alone takes the encoder's result, and keys and values of "
+                   "earlier steps",
+           .placeholder = "PART",
+           .choices = {"whole", "encoder", "decoder"}},
+          OptionDef::Flag("attention_mask",
+                          "A model of sounds takes attention_mask, too: which samples of a batch "
+                          "are no padding. Models of texts always do")};
 }
 
 absl::StatusOr<std::shared_ptr<Program>> ReadFolder(const Source& source) {

@@ -33,6 +33,10 @@ struct BlockWeight {
 struct Request {
   std::string task;   // which head; empty: the one of the checkpoint's class
   bool cache = true;  // decoders take and give keys and values of earlier steps
+  // Of a model of an encoder and a decoder.
+  enum Part : uint8_t { kWhole, kEncoder, kDecoder };
+  Part part = kWhole;
+  bool sound_mask = false;  // models of sound take attention_mask, too
 };
 
 struct Program : SourceProgram {

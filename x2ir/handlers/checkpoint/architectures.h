@@ -13,6 +13,9 @@
 
 namespace x2ir::checkpoint {
 
+// The kind of those that can be made in parts.
+inline constexpr char kEncoderDecoder[] = "encoder-decoder";
+
 struct Architecture {
   std::string model_type;  // "llama"
   std::string kind;        // for lists: "decoder", "encoder", "vision", ...

@@ -27,6 +27,33 @@ std::vector<double> AlibiSlopes(int64_t heads, double most) {
   return slopes;
 }
 
+// The rows of distances from -n to n, beyond which they stay the same.
+std::vector<int64_t> RowsOfDistances(const DistanceBias& bias) {
+  const int64_t count = bias.both_ways ? bias.count / 2 : bias.count, near = count / 2;
+  if (near < 1 || bias.max_distance <= near || bias.max_distance > (1 << 20)) {
+    Broken("config.json: a bias by distance has ", bias.count, " numbers for ", bias.max_distance,
+           " distances");
+  }
+  // In float32, as PyTorch computes it.
+  const auto span = static_cast<float>(
+      std::log(static_cast<double>(bias.max_distance) / static_cast<double>(near)));
+  const auto row_of = [&](int64_t distance) {
+    if (distance < near) return distance;
+    const float log = std::log(static_cast<float>(distance) / static_cast<float>(near));
+    return std::min(near + static_cast<int64_t>(log / span * static_cast<float>(count - near)),
+                    count - 1);
+  };
+  std::vector<int64_t> rows;
+  for (int64_t d = -bias.max_distance; d <= bias.max_distance; ++d) {
+    if (bias.both_ways) {
+      rows.push_back(row_of(std::abs(d)) + (d > 0 ? count : 0));
+    } else {
+      rows.push_back(row_of(std::max<int64_t>(-d, 0)));
+    }
+  }
+  return rows;
+}
+
 class Attending {
  public:
   Attending(Context& context, const Attention& a, const std::string& prefix, int64_t width,
@@ -49,7 +76,12 @@ class Attending {
       Project(x);
       Position();
     }
-    if (context_.past && !a_.no_cache && !cross_) Append();
+    if (cross_) {
+      KeepCross();
+    } else if (context_.past && !a_.no_cache) {
+      Append();
+    }
+    if (a_.distance_bias && !a_.distance_bias->gate.empty()) Gate(x);
     return Out(Scored());
   }
 
@@ -187,6 +219,26 @@ class Attending {
     v_ = Part(kv, 3, l.plain, value_size_);
   }
 
+  void KeepCross() {
+    if (context_.cross_pasts.empty()) return;
+    const Context::Cache& past = context_.cross_pasts.at(context_.cross_presents.size());
+    k_ = Concat(net_.b(), {past.key, k_}, 2);
+    v_ = Concat(net_.b(), {past.value, v_}, 2);
+    context_.cross_presents.push_back({k_, v_});
+  }
+
+  // Of eight numbers of each query and head, two sums of four are gates.
+  void Gate(const Expr& x) {
+    const DistanceBias& bias = *a_.distance_bias;
+    const Expr heads = context_.Heads(x, a_.heads, a_.size);
+    const Expr eight = net_.Linear(heads, prefix_ + bias.gate, a_.size, 8);
+    const Expr fours =
+        ReshapeTo(eight, {context_.batch(), x2ir::Size(a_.heads), context_.length(), 2, 4});
+    const Expr gates = Sum(fours, 4).Op("sigmoid");
+    const Expr factor = net_.Weight(prefix_ + bias.gate_factor, {1, a_.heads, 1, 1});
+    gate_ = Part(gates, 3, 0, 1) * (Part(gates, 3, 1, 1) * factor - 1.0) + 2.0;
+  }
+
   void Append() {
     const Context::Cache& past = context_.pasts.at(context_.presents.size());
     k_ = Concat(net_.b(), {past.key, k_}, 2);
@@ -198,6 +250,10 @@ class Attending {
     Expr mask = cross_ ? context_.CrossMask() : context_.MaskOf(a_);
     if (a_.score_bias) {
       const Expr bias = a_.score_bias(context_, prefix_, q_, k_);
+      mask = mask.value() ? bias + mask : bias;
+    }
+    if (gate_.value()) {
+      const Expr bias = gate_ * context_.DistanceBiasOf(*a_.distance_bias, a_.heads);
       mask = mask.value() ? bias + mask : bias;
     }
     if (!a_.sinks.empty()) mask = WithSink(mask);
@@ -250,6 +306,7 @@ class Attending {
   bool cross_;
   int64_t value_size_;
   Expr q_ = nullptr, k_ = nullptr, v_ = nullptr;
+  Expr gate_ = nullptr;  // [batch, heads, length, 1]
 };
 
 }  // namespace
@@ -312,7 +369,11 @@ Expr Context::LeftPadding() {
 }
 
 Expr Context::MaskOf(const Attention& attention) {
-  const std::tuple key(attention.window, attention.chunk, attention.alibi ? attention.heads : 0);
+  const DistanceBias* by_distance = attention.distance_bias && attention.distance_bias->gate.empty()
+                                        ? &*attention.distance_bias
+                                        : nullptr;
+  const std::tuple key(attention.window, attention.chunk, attention.alibi ? attention.heads : 0,
+                       by_distance ? by_distance->table : std::string());
   for (const auto& [known, mask] : masks_) {
     if (known == key) return mask;
   }
@@ -349,8 +410,27 @@ Expr Context::MaskOf(const Attention& attention) {
   const auto add = [&](const Expr& x) { mask = mask.value() ? mask + x : x; };
   if (attention.alibi) add(Alibi(attention));
   if (bias.value()) add(bias);
+  if (by_distance) add(DistanceBiasOf(*by_distance, attention.heads));
   masks_.emplace_back(key, mask);
   return mask;
+}
+
+Expr Context::DistanceBiasOf(const DistanceBias& bias, int64_t heads) {
+  for (const auto& [known, made] : distance_biases_) {
+    if (known == bias.table) return made;
+  }
+  Builder& b = net_.b();
+  const std::vector<int64_t> rows = RowsOfDistances(bias);
+  const auto far = static_cast<int64_t>(rows.size() / 2);
+  // [heads, 2 * far + 1].
+  const Expr table = Transpose(
+      Gather(net_.Weight(StrCat(bias.table, ".weight"), {bias.count, heads}), Ints(b, rows), 0),
+      {1, 0});
+  const Expr distances = KeyPositions() - QueryPositions();
+  const Expr at = Clip(distances, Int(b, -far), Int(b, far)) + static_cast<double>(far);
+  const Expr made = Unsqueeze(Gather(table, at, 1), {0});
+  distance_biases_.emplace_back(bias.table, made);
+  return made;
 }
 
 Expr Context::CrossMask() {

@@ -134,8 +134,9 @@ Expr FeedForward(Net& net, const Mlp& mlp, const std::string& prefix, const Expr
     const auto every_other = [&](int64_t from) {
       return Slice(both, 1, Size(from), Size(kToEnd), Size(2));
     };
-    h = mlp.neighbors ? gated(every_other(0), every_other(1))
-                      : gated(Part(both, 1, 0, mlp.hidden), Part(both, 1, mlp.hidden, mlp.hidden));
+    const Expr first = mlp.neighbors ? every_other(0) : Part(both, 1, 0, mlp.hidden);
+    const Expr last = mlp.neighbors ? every_other(1) : Part(both, 1, mlp.hidden, mlp.hidden);
+    h = mlp.gate_last ? gated(last, first) : gated(first, last);
   } else if (!mlp.gate.empty()) {
     h = gated(linear(x, mlp.gate, width, mlp.hidden), linear(x, mlp.up, width, mlp.hidden));
   } else {

@@ -248,7 +248,10 @@ Expr Net::Norm(const Expr& x, const NormSpec& norm, std::string_view name, int64
 Expr Net::Conv(const Expr& x, std::string_view name, const ConvSpec& conv) {
   std::vector<int64_t> dims = {conv.out, conv.in / conv.groups};
   dims.insert(dims.end(), conv.kernel.begin(), conv.kernel.end());
-  const Expr w = Weight(StrCat(name, ".weight"), dims);
+  return ConvBy(x, Weight(StrCat(name, ".weight"), dims), name, conv);
+}
+
+Expr Net::ConvBy(const Expr& x, const Expr& w, std::string_view name, const ConvSpec& conv) {
   Value* bias = conv.bias ? Weight(StrCat(name, ".bias"), {conv.out}).value() : nullptr;
   Window window;
   window.kernel = conv.kernel;

@@ -97,6 +97,8 @@ class Net {
     std::vector<int64_t> dilation = {};
   };
   Expr Conv(const Expr& x, std::string_view name, const ConvSpec& conv);
+  // By a weight that is computed.
+  Expr ConvBy(const Expr& x, const Expr& weight, std::string_view name, const ConvSpec& conv);
   // By the names of transformers' ACT2FN.
   Expr Activate(const Expr& x, std::string_view activation);
   Expr BatchNorm(const Expr& x, std::string_view name, int64_t channels, double eps);

@@ -34,7 +34,9 @@ constexpr Task kTasks[] = {{"text-generation", "ForCausalLM"},
                            {"audio-classification", "ForAudioClassification"},
                            {"object-detection", "ForObjectDetection"},
                            {"semantic-segmentation", "ForSemanticSegmentation"},
+                           {"audio-classification", "ForSequenceClassification"},
                            {"automatic-speech-recognition", "ForCTC"},
+                           {"automatic-speech-recognition", "ForConditionalGeneration"},
                            {"text2text-generation", "ForConditionalGeneration"}};
 
 std::string ClassOf(const Program& program, const Architecture& architecture) {
@@ -89,6 +91,9 @@ absl::Status RunCheckpoint(Model& model, std::vector<std::string>&) {
     const std::string& name = program->config["architectures"].at(0).text();
     return Unimplemented("architecture '", name.empty() ? type : name, "' (model_type '", type,
                          "') is not known; those that are: ", KnownTypes());
+  }
+  if (program->request.part != Request::kWhole && architecture->kind != kEncoderDecoder) {
+    return OptionError("part", "models of ", type, " are not of an encoder and a decoder");
   }
   Net net(*model.graph, *program);
   try {

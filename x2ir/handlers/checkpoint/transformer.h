@@ -27,6 +27,17 @@ struct Latent {
   int64_t q_rank = 0, kv_rank = 0, plain = 0, turned = 0;
 };
 
+// A bias of scores by the distance of key and query (T5): rows of a table [count, heads], of which
+// the far half of the distances share some, on a scale of logarithms, up to `max_distance`.
+struct DistanceBias {
+  std::string table;  // its whole name: layers may share one
+  int64_t count = 32, max_distance = 128;
+  bool both_ways = true;  // half of the rows are of keys after the query
+  // WavLM: factors of the bias by query, of its part of the layer's operand. Names after the
+  // layer's prefix: of a dense layer [8, size] and of a factor [1, heads, 1, 1].
+  std::string gate{}, gate_factor{};
+};
+
 struct Attention {
   int64_t heads = 0, kv_heads = 0, size = 0;
   int64_t value_size = 0;  // of a head's values; 0: as of its keys
@@ -65,6 +76,7 @@ struct Attention {
   double alibi_factor = 1;      // of what is added
   bool alibi_bfloat16 = false;  // rounded so (Falcon)
   bool alibi_of_cache = false;  // by the place of a key among all; else padding does not count
+  std::optional<DistanceBias> distance_bias;
   // The scale of queries by their position: 1 + beta * log(1 + floor((position + 1) / length)).
   double temperature_beta = 0;
   int64_t temperature_length = 0;
@@ -86,7 +98,8 @@ struct Mlp {
   std::string activation;
   std::string gate{};  // empty: not gated
   std::string up = "mlp.up_proj", down = "mlp.down_proj";
-  std::string gate_up{};  // both in one, the gate first
+  std::string gate_up{};   // both in one, the gate first
+  bool gate_last = false;  // of gate_up: the gate is the second half
   bool bias = false, transposed = false;
   bool neighbors = false;  // gate_up: columns in turns
   double limit = 0;        // what the activation is of is at most that, the other within; 0: none
@@ -211,7 +224,10 @@ class Context {
   // What cross attention looks at: [tokens, width] of [batch, keys], and which of them count.
   Expr encoded = nullptr;
   x2ir::Size encoded_length = 0;
-  Expr encoded_padding = nullptr;
+  Expr encoded_padding = nullptr;  // bool [batch, all keys, those of the cache first]
+  // Keys and values of cross attention that earlier steps computed; `encoded` is the rest.
+  std::vector<Cache> cross_pasts = {};
+  std::vector<Cache> cross_presents = {};
 
   const x2ir::Size& batch() const { return batch_; }
   const x2ir::Size& length() const { return length_; }
@@ -223,6 +239,8 @@ class Context {
   Expr MaskOf(const Attention& attention);
   Expr CrossMask();
   Expr TokenMask();  // float [tokens, 1]: 1 where a token counts
+  // [1, heads, length, keys].
+  Expr DistanceBiasOf(const DistanceBias& bias, int64_t heads);
   // [tokens, heads * size] as [batch, heads, length, size], and back.
   Expr Heads(const Expr& x, int64_t heads, int64_t size, bool encoded = false);
   Expr Rows(const Expr& x, int64_t width);
@@ -238,7 +256,8 @@ class Context {
   x2ir::Size batch_, length_;
   std::optional<x2ir::Size> keys_;
   std::vector<std::pair<Rope, Turn>> turns_;
-  std::vector<std::pair<std::tuple<int64_t, int64_t, int64_t>, Expr>> masks_;
+  std::vector<std::pair<std::tuple<int64_t, int64_t, int64_t, std::string>, Expr>> masks_;
+  std::vector<std::pair<std::string, Expr>> distance_biases_;  // by their tables
   Expr cross_mask_ = nullptr, token_mask_ = nullptr;
 };
 
