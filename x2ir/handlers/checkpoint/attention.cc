@@ -230,6 +230,7 @@ x2ir::Size Context::keys() {
 }
 
 Turn Context::TurnBy(const Rope& rope) {
+  if (turn) return *turn;
   for (const auto& [known, turn] : turns_) {
     if (known == rope) return turn;
   }

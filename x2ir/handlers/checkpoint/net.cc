@@ -194,6 +194,7 @@ Expr Net::Conv(const Expr& x, std::string_view name, const ConvSpec& conv) {
   window.dilations = conv.dilation;
   window.pads =
       conv.padding.size() == 2 * conv.kernel.size() ? conv.padding : BothEnds(conv.padding);
+  if (conv.same) window.auto_pad = AutoPad::kSameUpper;
   return Named(MakeConv(x, w, bias, window, conv.groups), name);
 }
 
