@@ -2,6 +2,7 @@
 #include "x2ir/core/io_file.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "x2ir/core/usual_inputs.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -176,18 +178,43 @@ Tensor AsPairs(const Tensor& complex) {
   return *Tensor::View(part, std::move(dims), complex.bytes(), std::make_shared<Tensor>(complex));
 }
 
+namespace {
+
+// Cases in order: those with numbers, then those with names of their own ("batch.input_ids").
+using CaseKey = std::pair<int64_t, std::string>;
+constexpr int64_t kNamedCase = std::numeric_limits<int64_t>::max();
+
+bool IsOfModel(std::string_view name, const Graph& graph) {
+  const Side inputs = Inputs(graph), outputs = Outputs(graph);
+  return inputs.Named(name) || outputs.Named(name) || inputs.Position(name) ||
+         outputs.Position(name);
+}
+
+// The case of a tensor, and its name there. Nothing: it has no prefix.
+std::optional<std::pair<CaseKey, std::string_view>> CaseOf(std::string_view name,
+                                                           const Graph& graph) {
+  // A model's own name may look like a prefix.
+  if (Inputs(graph).Named(name) || Outputs(graph).Named(name)) return std::nullopt;
+  if (const auto [number, rest] = SplitCase(name); number >= 0) {
+    return std::pair{CaseKey{number, StrCat(kCase, number)}, rest};
+  }
+  const size_t dot = name.find('.');
+  if (dot == name.npos || dot == 0 || !IsOfModel(name.substr(dot + 1), graph)) return std::nullopt;
+  return std::pair{CaseKey{kNamedCase, std::string(name.substr(0, dot))}, name.substr(dot + 1)};
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors,
                                            const Graph& graph) {
-  std::map<int64_t, Tensors> cases;
+  std::map<CaseKey, Tensors> cases;
   Tensors of_all;
   for (const NamedTensor& t : tensors) {
-    auto [number, name] = SplitCase(t.name);
-    // A model's own name may look like a prefix.
-    if (number >= 0 && (Inputs(graph).Named(t.name) || Outputs(graph).Named(t.name))) {
-      number = -1;
-      name = t.name;
+    if (const auto of = CaseOf(t.name, graph)) {
+      cases[of->first].emplace_back(of->second, &t.tensor);
+    } else {
+      of_all.emplace_back(t.name, &t.tensor);
     }
-    (number < 0 ? of_all : cases[number]).emplace_back(name, &t.tensor);
   }
   std::vector<IoCase> result;
   if (cases.empty()) {
@@ -202,12 +229,12 @@ absl::StatusOr<std::vector<IoCase>> BindIo(absl::Span<const NamedTensor> tensors
     return std::any_of(of_all.begin(), of_all.end(),
                        [&](const auto& t) { return has(entry.second, t.first); });
   });
-  if (first && !cases.contains(0)) cases[0];
-  for (auto& [number, own] : cases) {
+  if (first) cases[CaseKey{0, StrCat(kCase, 0)}];
+  for (auto& [key, own] : cases) {
     for (const auto& t : of_all) {
       if (!first || !has(own, t.first)) own.push_back(t);
     }
-    X2IR_ASSIGN_OR_RETURN(IoCase io, BindCase(StrCat(kCase, number), std::move(own), graph));
+    X2IR_ASSIGN_OR_RETURN(IoCase io, BindCase(key.second, std::move(own), graph));
     result.push_back(std::move(io));
   }
   return result;
@@ -450,9 +477,10 @@ absl::StatusOr<std::vector<Datum>> RunCaseWith(const Graph& graph, const IoCase&
                                                const RunOptions& options) {
   const std::string_view where = io.name;
   auto at = [&](const absl::Status& s) { return where.empty() ? s : Annotate(s, where); };
-  if (absl::Status s = CheckInputs(graph, io.inputs); !s.ok()) return at(s);
+  const std::vector<std::optional<Tensor>> given = WithUsualInputs(graph, io.inputs);
+  if (absl::Status s = CheckInputs(graph, given); !s.ok()) return at(s);
   std::vector<Datum> inputs;
-  for (const std::optional<Tensor>& input : io.inputs) {
+  for (const std::optional<Tensor>& input : given) {
     inputs.push_back(input ? Datum(*input) : Datum());
   }
   auto outputs = RunGraph(graph, std::move(inputs), options);

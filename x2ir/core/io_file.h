@@ -1,7 +1,8 @@
 // Io files: the inputs of a model and the outputs that it should give, as a safetensors file.
 // A tensor is called in_0, in_1, ... or out_0, out_1, ... in the model's order, or by the real
-// name of the input or output. A prefix "case0.", "case1.", ... tells several cases apart. Where
-// the file's metadata has the real names ("out_0": "scores"), and the model has all of them, they
+// name of the input or output. A prefix "case0.", "case1.", ... tells several cases apart; so does
+// any other word before a dot, where the rest is the name of an input or output. Where the file's
+// metadata has the real names ("out_0": "scores"), and the model has all of them, they
 // count, not the order.
 #ifndef X2IR_CORE_IO_FILE_H_
 #define X2IR_CORE_IO_FILE_H_

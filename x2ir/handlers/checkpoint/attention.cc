@@ -229,6 +229,11 @@ x2ir::Size Context::keys() {
   return *keys_;
 }
 
+void Context::SetKeys(const x2ir::Size& keys) {
+  keys_ = keys;
+  past = Minus(net_.b(), keys, length_);
+}
+
 Turn Context::TurnBy(const Rope& rope) {
   if (turn) return *turn;
   for (const auto& [known, turn] : turns_) {

@@ -31,7 +31,11 @@ class Building {
       positions = net_.Input("position_ids", DType::kInt64, {kBatch, kLength});
     }
     context.positions = positions;
-    if (cached) AddPasts(context);
+    if (cached) {
+      AddPasts(context);
+      // By the mask: a runtime may give caches that are longer than what is in them.
+      context.SetKeys(SizeAt(mask, 1));
+    }
     if (d_.positions_of_mask && context.past) {
       positions = Slice(positions, 1, *context.past, Size(kToEnd));
       context.positions = positions;
@@ -74,9 +78,8 @@ class Building {
         return net_.Input(StrCat("past_key_values.", n, ".", what), DType::kFloat32,
                           {kBatch, heads, kPast, size});
       };
-      const Expr k = past("key", key), v = past("value", value);
-      context.pasts.push_back({k, v});
-      if (n++ == 0) context.past = SizeAt(k, 2);
+      context.pasts.push_back({past("key", key), past("value", value)});
+      ++n;
     }
   }
 

@@ -147,6 +147,8 @@ class Context {
   const x2ir::Size& batch() const { return batch_; }
   const x2ir::Size& length() const { return length_; }
   x2ir::Size keys();
+  // How many keys there are, those of earlier steps included; sets `past`.
+  void SetKeys(const x2ir::Size& keys);
   Turn TurnBy(const Rope& rope);
   // What is added to scores: [1 or batch, 1 or heads, length, keys]; null: nothing.
   Expr MaskOf(const Attention& attention);

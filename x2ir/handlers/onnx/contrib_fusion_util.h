@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -51,6 +52,7 @@ class FusionSite {
 // Masks of a graph as attention's kernels take them, each made once.
 struct MaskForms {
   absl::flat_hash_map<const Value*, Value*> biases, open;
+  absl::flat_hash_map<const Value*, std::pair<Value*, Value*>> lengths;
 };
 // Attention becomes MultiHeadAttention or GroupQueryAttention, where that says the same.
 bool FuseContribAttention(FusionSite& site, Node& node, MaskForms& masks);

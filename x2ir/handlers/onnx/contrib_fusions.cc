@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/onnx/contrib_fusion_util.h"
 #include "x2ir/ops/splice.h"
@@ -121,11 +123,15 @@ class Fusion {
   Fusion(Graph& graph, const Target& target) : site_(graph, target), graph_(graph) {}
 
   void Run() {
+    // Attention may take queries and keys as rows, which their embedding gives then.
     for (Node* node : graph_.nodes()) {
       for (Graph* inner : node->subgraphs()) Fusion(*inner, site_.target()).Run();
+      if (!node->is_erased() && node->is_ir()) FuseContribAttention(site_, *node, masks_);
+    }
+    for (Node* node : graph_.nodes()) {
       if (node->is_erased() || !node->is_ir()) continue;
       if (FuseNorm(*node) || FuseGelu(*node) || FuseSwish(*node) || FuseBlocks(*node)) continue;
-      if (!FuseContribAttention(site_, *node, masks_)) FuseRotary(*node);
+      FuseRotary(*node);
     }
   }
 
@@ -161,10 +167,31 @@ class Fusion {
     return true;
   }
 
+  // A product that something of its shape is added to, as a product and an add.
+  Node* AddOfProduct(Value* sum) {
+    Node* gemm = MadeByIr(sum, "gemm", graph_);
+    Value* addend = gemm ? gemm->input(2) : nullptr;
+    if (!addend || !HaveOneShape(addend, sum) || gemm->attrs().Float("beta", 1) != 1)
+      return nullptr;
+    Builder b(graph_, gemm);
+    b.set_name_hint(std::string(sum->name()));
+    Value* product = b.Op("gemm", {gemm->input(0), gemm->input(1)}, gemm->attrs());
+    Value* add = b.Op("add", {addend, product});
+    site_.Name(b, sum->name());
+    ReplaceUsesByOlder(graph_, sum, add);
+    Drop(gemm);
+    return add->producer();
+  }
+
   bool FuseSkip(Node& norm, Value* sum, Value* scale, Value* shift, bool rms, float epsilon) {
     Node* add = MadeByIr(sum, "add", graph_);
     const int64_t rank = sum->shape()->rank();
-    if (!add || (rank != 2 && rank != 3)) return false;
+    if (rank != 2 && rank != 3) return false;
+    if (!add) {
+      add = AddOfProduct(sum);
+      if (!add) return false;
+      sum = add->output(0);
+    }
     Value *x = add->input(0), *skip = add->input(1);
     if (!HaveOneShape(x, sum) || !HaveOneShape(skip, sum)) return false;
     // (x + bias) + skip, in the order in which the kernel adds.
@@ -279,11 +306,36 @@ class Fusion {
     return true;
   }
 
+  // The kernel picks rows of tables by positions. Rows that were picked already, [batch, length,
+  // half], become tables whose rows are in the order of the words.
+  struct RotaryCache {
+    Value *cos, *sin, *positions;
+  };
+  bool Tabulate(Node& node, RotaryCache& cache) {
+    const Shape* shape = cache.cos->shape();
+    if (!shape || shape->rank() != 3 || !(*shape)[2].is_static()) return false;
+    auto [it, is_new] = tables_.try_emplace(cache.cos, cache);
+    if (is_new) {
+      Builder b(graph_, &node);
+      b.set_name_hint(std::string(cache.cos->name()));
+      const Expr cos{b, cache.cos}, sin{b, cache.sin};
+      const Size batch = SizeAt(cos, 0), length = SizeAt(cos, 1), half = SizeAt(cos, 2);
+      const Expr count = Scalar(b, Times(b, batch, length));
+      it->second = {ReshapeTo(cos, {Size(-1), half}), ReshapeTo(sin, {Size(-1), half}),
+                    ReshapeTo(Iota(count), {batch, length})};
+      site_.Name(b, cache.cos->name());
+    }
+    cache = it->second;
+    return true;
+  }
+
   bool FuseRotary(Node& node) {
     enum { kX, kCos, kSin, kPositions };
     if (node.op() != "rotary_embedding") return false;
-    const Value *x = node.input(kX), *positions = node.input(kPositions);
-    if (!x || !HasKernels(*x) || !x->shape() || !positions) return false;
+    const Value* x = node.input(kX);
+    if (!x || !HasKernels(*x) || !x->shape()) return false;
+    RotaryCache cache{node.input(kCos), node.input(kSin), node.input(kPositions)};
+    if (!cache.positions && !Tabulate(node, cache)) return false;
     const int64_t turned = node.attrs().Int("rotary_embedding_dim", 0);
     int64_t heads = node.attrs().Int("num_heads", 0);
     if (x->shape()->rank() == 4 && heads == 0) {
@@ -292,8 +344,7 @@ class Fusion {
     }
     const int64_t interleaved = node.attrs().Int("interleaved", 0);
     Node* fused = Make(&node, "RotaryEmbedding",
-                       {node.input(kX), node.input(kPositions), node.input(kCos), node.input(kSin)},
-                       node.output(0));
+                       {node.input(kX), cache.positions, cache.cos, cache.sin}, node.output(0));
     fused->SetAttr("interleaved", interleaved);
     fused->SetAttr("num_heads", heads);
     fused->SetAttr("rotary_embedding_dim", turned);
@@ -304,6 +355,7 @@ class Fusion {
   FusionSite site_;
   Graph& graph_;
   MaskForms masks_;
+  absl::flat_hash_map<const Value*, RotaryCache> tables_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -137,6 +138,26 @@ bool IsCausal(const Value* mask, const Dim& past, const Dim& queries, const Dim&
          ProvablyEqual(to->count, queries);
 }
 
+// Whether an addend of scores hides, from every query, the keys after it: somewhere in its sum is
+// where(test & ..., x, never), and the test is causal.
+bool ImpliesCausal(const Value* mask, const Dim& past, const Dim& queries, const Dim& keys,
+                   int depth = 0) {
+  const Node* node = mask->producer();
+  if (!node || !node->is_ir() || depth > 8) return false;
+  const auto either = [&](auto&& holds) { return holds(node->input(0)) || holds(node->input(1)); };
+  if (node->Is("add") || node->Is("and")) {
+    return either([&](const Value* x) { return ImpliesCausal(x, past, queries, keys, depth + 1); });
+  }
+  if (node->Is("where")) {
+    const Tensor* never = node->input(2)->fixed_constant();
+    if (!never || never->is_sparse() || never->num_elements() != 1) return false;
+    return Looks(*never, 0) == false &&
+           ImpliesCausal(node->input(0), past, queries, keys, depth + 1);
+  }
+  if (node->Is("unsqueeze")) return ImpliesCausal(node->input(0), past, queries, keys, depth + 1);
+  return mask->dtype() == DType::kBool && IsCausal(mask, past, queries, keys);
+}
+
 // Whether it can be added to the scores: each size is the score's, and batch and heads may be 1,
 // rows too, which are written out then.
 bool IsBias(const Value& mask, DType dtype, const std::vector<Dim>& scores) {
@@ -224,8 +245,9 @@ class AttentionFusion {
     for (size_t i = 1; i < node_.num_outputs(); ++i) {
       if (node_.output(i) && !node_.output(i)->is_unused()) return false;
     }
-    if (attrs.Float("softcap", 0) != 0 || attrs.Has("softmax_precision") ||
-        attrs.Int("left_window_size", -1) >= 0 || attrs.Int("right_window_size", -1) >= 0) {
+    softcap_ = attrs.Float("softcap", 0);
+    if (attrs.Has("softmax_precision") || attrs.Int("left_window_size", -1) >= 0 ||
+        attrs.Int("right_window_size", -1) >= 0) {
       return false;
     }
     causal_ = attrs.Int("is_causal", 0) != 0;
@@ -238,11 +260,13 @@ class AttentionFusion {
     keys_ = SizeAtAxis(rows_[kK], length);
     if (!by_head_) {
       heads_ = attrs.Int("q_num_heads", 0), kv_heads_ = attrs.Int("kv_num_heads", 0);
-      return heads_ > 0 && kv_heads_ > 0;
+      return heads_ > 0 && kv_heads_ > 0 && softcap_ == 0;
     }
     if (rows_[kK]->shape()->rank() != 4 || rows_[kV]->shape()->rank() != 4) return false;
+    heads_ = SizeAtAxis(rows_[kQ], 1).is_static() ? SizeAtAxis(rows_[kQ], 1).value() : 0;
     key_ = AsGrown(rows_[kK], node_), value_ = AsGrown(rows_[kV], node_);
     if (!key_ || !value_ || !IsLikePast()) key_ = value_ = std::nullopt;
+    if (!key_ && softcap_ != 0) return false;
     if (key_) rows_[kK] = key_->now, rows_[kV] = value_->now;
     for (const Value* x : rows_) {
       if (!SizeAtAxis(x, 1).is_static() || !SizeAtAxis(x, 3).is_static()) return false;
@@ -256,15 +280,23 @@ class AttentionFusion {
     return heads_ > 0 && kv_heads_ > 0 && heads_ % kv_heads_ == 0;
   }
 
-  // Whether the kernel takes that cache: of several words, it does for one sequence alone.
-  bool IsLikePast() const {
-    const Dim past = SizeAtAxis(key_->past, 2);
-    return SizeAtAxis(rows_[kK], 3) == SizeAtAxis(rows_[kQ], 3) &&
-           SizeAtAxis(rows_[kV], 3) == SizeAtAxis(rows_[kQ], 3) &&
-           (queries_ == Dim(1) || batch_ == Dim(1)) &&
-           ProvablyEqual(SizeAtAxis(key_->now, 2), queries_) &&
-           ProvablyEqual(SizeAtAxis(value_->now, 2), queries_) && !causal_ &&
-           IsCausal(mask_, past, queries_, keys_);
+  // Whether the kernel takes that cache. Of several words at once it does for one sequence alone,
+  // or where there is no past: in other calls it says so.
+  bool IsLikePast() {
+    const Dim past = SizeAtAxis(key_->past, 2), size = SizeAtAxis(rows_[kQ], 3);
+    if (SizeAtAxis(rows_[kK], 3) != size || SizeAtAxis(rows_[kV], 3) != size || !size.is_static() ||
+        (queries_.is_static() && queries_ != Dim(1) && batch_.is_static() && batch_ != Dim(1)) ||
+        !ProvablyEqual(SizeAtAxis(key_->now, 2), queries_) ||
+        !ProvablyEqual(SizeAtAxis(value_->now, 2), queries_) || causal_) {
+      return false;
+    }
+    if (IsCausal(mask_, past, queries_, keys_)) return queries_ == Dim(1) || batch_ == Dim(1);
+    // The kernel hides later keys itself; the mask is added, too.
+    constexpr int64_t kHeadUnit = 8;
+    biased_ = mask_ && size.value() % kHeadUnit == 0 &&
+              ImpliesCausal(mask_, past, queries_, keys_) &&
+              IsBias(*mask_, dtype_, {batch_, SizeAtAxis(rows_[kQ], 1), queries_, keys_});
+    return biased_;
   }
 
   // GroupQueryAttention is always causal, and wants to know how long sequences are.
@@ -284,15 +316,51 @@ class AttentionFusion {
   // [batch, length, width] of heads.
   Value* Rows(Value* heads) {
     if (Value* rows = RowsOf(heads, site_.graph())) return rows;
-    const int64_t width = SizeAtAxis(heads, 1).value() * SizeAtAxis(heads, 3).value();
-    return b_.Op("reshape", {Transpose({b_, heads}, {0, 2, 1, 3}), b_.Ints({0, 0, width})});
+    const int64_t count = SizeAtAxis(heads, 1).value(),
+                  width = count * SizeAtAxis(heads, 3).value();
+    const Node* turn = MadeByIr(heads, "rotary_embedding", site_.graph());
+    if (turn && turn->num_inputs() == 3 && IsUsedOnce(*heads)) {
+      AttributeMap attrs = turn->attrs();
+      attrs.Set("num_heads", count);
+      return b_.Op("rotary_embedding", {Rows(turn->input(0)), turn->input(1), turn->input(2)},
+                   std::move(attrs));
+    }
+    const Node* transpose = MadeByIr(heads, "transpose", site_.graph());
+    if (!transpose || !PutsHeadsAside(*transpose)) {
+      return b_.Op("reshape", {Transpose({b_, heads}, {0, 2, 1, 3}), b_.Ints({0, 0, width})});
+    }
+    // Of [tokens, width], whose tokens become [batch, length, ...].
+    const Node* apart = MadeByIr(transpose->input(0), "reshape", site_.graph());
+    const Shape* from = apart ? apart->input(0)->shape() : nullptr;
+    const Node* sizes = apart ? MadeByIr(apart->input(1), "concat", site_.graph()) : nullptr;
+    if (from && from->rank() == 2 && (*from)[1] == Dim(width) && sizes &&
+        sizes->num_inputs() == 3) {
+      const std::vector<Value*> parts = {sizes->input(0), sizes->input(1), b_.Ints({width})};
+      return b_.Op("reshape", {apart->input(0), b_.Op("concat", parts, {{"axis", int64_t{0}}})},
+                   {{"allowzero", int64_t{1}}});
+    }
+    return b_.Op("reshape", {transpose->input(0), b_.Ints({0, 0, width})});
+  }
+
+  // The only use of the result, where that makes [tokens, width] of it.
+  Node* FlattenOf(const Value& moved, int64_t width) {
+    if (!IsUsedOnce(moved)) return nullptr;
+    Node* user = moved.uses()[0].node;
+    const Value* y = user->is_ir() && user->Is("reshape") ? user->output(0) : nullptr;
+    return y && y->shape() && y->shape()->rank() == 2 && (*y->shape())[1] == Dim(width) ? user
+                                                                                        : nullptr;
   }
 
   // Of each sequence the place of its last key, and how many keys there are: int32.
   std::pair<Value*, Value*> Lengths(Value* q) {
     const int64_t axis = q->shape()->rank() == 4 ? 2 : 1;
     Size all = SizeAt({b_, q}, axis);
-    if (key_) all = Plus(b_, SizeAt({b_, key_->past}, 2), all);
+    // Of a mask: the cache may be longer than what is in it.
+    if (biased_) {
+      all = SizeAt({b_, mask_}, 3);
+    } else if (key_) {
+      all = Plus(b_, SizeAt({b_, key_->past}, 2), all);
+    }
     if (const Size batch = SizeAt({b_, q}, 0); all.number && batch.number) {
       const auto count = static_cast<int32_t>(*all.number);
       const std::vector<int32_t> lasts(static_cast<size_t>(*batch.number), count - 1);
@@ -327,8 +395,10 @@ class AttentionFusion {
     if (group) {
       operands.push_back(key_ ? key_->past : nullptr);
       operands.push_back(key_ ? value_->past : nullptr);
-      const auto [last, all] = Lengths(node_.input(kQ));
+      auto& [last, all] = masks_.lengths[biased_ ? mask_ : node_.input(kQ)];
+      if (!last) std::tie(last, all) = Lengths(node_.input(kQ));
       operands.insert(operands.end(), {last, all});
+      if (biased_) operands.insert(operands.end(), {nullptr, nullptr, nullptr, mask_});
     } else {
       operands.insert(operands.end(), {nullptr, nullptr, Bias()});
       // A query that sees no key gives zeros.
@@ -346,6 +416,7 @@ class AttentionFusion {
     if (causal_ && !group) fused->SetAttr("unidirectional", int64_t{1});
     fused->SetAttr("num_heads", heads_);
     if (const auto* scale = node_.attrs().Find("scale")) fused->SetAttr("scale", *scale);
+    if (softcap_ != 0) fused->SetAttr("softcap", static_cast<float>(softcap_));
 
     const int64_t size = by_head_ ? SizeAtAxis(node_.input(kV), 3).value() : 0;
     const Dim width = by_head_ ? Dim(heads_ * size) : SizeAtAxis(result, 2);
@@ -355,8 +426,10 @@ class AttentionFusion {
     if (open) rows = Where({b_, open}, rows, rows.Number(0));
     Node* aside = nullptr;
     if (by_head_) {
-      rows = {b_, b_.Op("reshape", {rows, b_.Ints({0, 0, heads_, size})})};
-      if (Value* moved = AsideOf(*result)) {
+      Value* moved = AsideOf(*result);
+      const bool flat = moved && FlattenOf(*moved, heads_ * size);
+      if (!flat) rows = {b_, b_.Op("reshape", {rows, b_.Ints({0, 0, heads_, size})})};
+      if (moved) {
         aside = moved->producer();
         result = moved;
       } else {
@@ -398,7 +471,8 @@ class AttentionFusion {
     EraseWithConstants(node);
     for (Node* maker : makers) {
       if (maker->is_erased()) continue;
-      if (maker->Is("transpose") || maker->Is("reshape") || maker->Is("expand")) {
+      if (maker->Is("transpose") || maker->Is("reshape") || maker->Is("expand") ||
+          maker->Is("rotary_embedding")) {
         DropUnused(maker);
       } else {
         site_.Drop(maker);
@@ -410,7 +484,8 @@ class AttentionFusion {
   Node& node_;
   MaskForms& masks_;
   Builder b_;
-  bool by_head_ = false, causal_ = false, shared_ = false, yes_no_ = false;
+  bool by_head_ = false, causal_ = false, shared_ = false, yes_no_ = false, biased_ = false;
+  double softcap_ = 0;
   int64_t heads_ = 0, kv_heads_ = 0;
   Dim batch_, queries_, keys_;
   DType dtype_ = DType::kUndefined;

@@ -54,6 +54,43 @@ struct Bias {
   bool rows_open = true;
 };
 
+// The most that an element can be, without its sign; infinity where nothing is known of it.
+double MostOf(const Value* x, int depth = 0) {
+  if (const Tensor* tensor = x->fixed_constant()) {
+    if (tensor->is_sparse() || tensor->num_elements() > 4096 || !IsFloating(tensor->dtype())) {
+      return kInf;
+    }
+    double most = 0;
+    for (int64_t i = 0; i < tensor->num_elements(); ++i) {
+      const double size = std::abs(tensor->AsDouble(i));
+      if (!(size <= most)) most = size;
+      if (std::isnan(most)) return kInf;
+    }
+    return most;
+  }
+  const Node* node = x->producer();
+  if (!node || !node->is_ir() || depth > 16) return kInf;
+  const auto of = [&](size_t i) { return MostOf(node->input(i), depth + 1); };
+  if (node->Is("where")) return std::max(of(1), of(2));
+  if (node->Is("add") || node->Is("sub")) return of(0) + of(1);
+  if (node->Is("mul")) return of(0) * of(1);
+  if (node->Is("unsqueeze") || node->Is("reshape") || node->Is("transpose") || node->Is("expand") ||
+      node->Is("neg")) {
+    return of(0);
+  }
+  if (node->Is("cast") && IsInteger(node->input(0)->dtype())) return 0x1p64;
+  return kInf;
+}
+
+// Whether no element can be infinite: sums that are rounded to the largest number included.
+bool IsFinite(const Value* x) {
+  const double largest = x->dtype() == DType::kFloat64 ? std::numeric_limits<double>::max()
+                                                       : std::numeric_limits<float>::max();
+  constexpr double kRounding = 0x1p100;
+  return (x->dtype() == DType::kFloat32 && MostOf(x) <= largest + kRounding) ||
+         (x->dtype() == DType::kFloat64 && MostOf(x) <= largest / 2);
+}
+
 void Add(Rewrite& r, Bias& bias, Value* more) {
   bias.value = bias.value ? r.b.Op("add", {bias.value, more}) : more;
 }
@@ -95,8 +132,8 @@ absl::StatusOr<Bias> BiasOf(Rewrite& r, DType t, const Dim& queries, const Dim& 
            : mask->dtype() == t          ? mask
                                          : r.b.Op("cast", {mask}, {{"to", Attribute(Name(t))}});
     if (filled_up) mask = FilledUp(r, mask, all, t);
+    bias.rows_open = !filled_up && IsFinite(mask);
     Add(r, bias, mask);
-    bias.rows_open = false;
   }
   const bool causal = r.attrs().Int("is_causal") != 0, counted = Given(r, 6);
   constexpr int64_t kWide = int64_t{1} << 40;  // wider than any sequence, far from overflow
