@@ -15,7 +15,8 @@ class ResidualStages {
 
   std::vector<Expr> Run(const std::string& prefix, const Expr& pixels) {
     Expr x = Conv(pixels, prefix + "embedder.embedder", c_.channels, c_.embedding,
-                  c_.embedding_kernel, 2);
+                  c_.embedding_kernel, 2, false);
+    x = net_.Activate(x, c_.activation);
     if (c_.pooled) {
       WindowPool pool;
       pool.window.kernel = {3, 3};
@@ -49,7 +50,7 @@ class ResidualStages {
                                .stride = {stride, stride},
                                .padding = {kernel / 2, kernel / 2},
                                .groups = groups},
-                      .activation = active ? c_.activation : ""});
+                      .activation = active ? c_.inner_activation : ""});
   }
 
   Expr Layer(const Expr& x, const std::string& prefix, int64_t in, int64_t out, int64_t stride) {

@@ -14,7 +14,7 @@ struct ConvStages {
   int64_t channels = 3, embedding = 64, embedding_kernel = 7;
   bool pooled = true;  // the embedding, by windows of 3 and steps of 2
   std::vector<int64_t> widths, depths;
-  std::string activation;
+  std::string activation, inner_activation = "relu";  // of sums, and between convolutions
   int64_t first_stride = 1;
   // Two convolutions of 3 by 3; one between two of 1 by 1 with a fourth of the channels; one in
   // groups between two of 1 by 1.

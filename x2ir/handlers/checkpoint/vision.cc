@@ -13,10 +13,14 @@ bool RegisterVision(std::string model_type, const std::string& stem, BuildVision
                     const std::vector<std::string>& suffixes) {
   std::vector<std::string> classes;
   for (const std::string& suffix : suffixes) classes.push_back(stem + suffix);
-  return RegisterArchitecture({.model_type = std::move(model_type),
-                               .kind = "vision",
-                               .classes = std::move(classes),
-                               .build = std::move(build)});
+  return RegisterArchitecture(
+      {.model_type = std::move(model_type),
+       .kind = "vision",
+       .classes = std::move(classes),
+       .build = [build = std::move(build)](Net& net, const std::string& name) {
+         net.settings().Ignore({"num_labels"});
+         build(net, name);
+       }});
 }
 
 // --- Settings
@@ -53,6 +57,16 @@ int64_t ScaledSize(int64_t size, double ratio) {
     Broken("config.json: ", size, " by the ratio ", ratio, " is no size");
   }
   return static_cast<int64_t>(scaled);
+}
+
+int64_t DivisibleWidth(double channels, int64_t divisor, int64_t least) {
+  if (!(channels >= 0 && channels < (1 << 24)))
+    Broken("config.json: a width of ", channels, " channels");
+  const auto step = static_cast<double>(divisor);
+  double rounded = std::max(static_cast<double>(least),
+                            std::floor(std::trunc(channels + step / 2) / step) * step);
+  if (rounded < 0.9 * channels) rounded += step;
+  return static_cast<int64_t>(rounded);
 }
 
 void IgnoreStages(Settings& settings) {
@@ -143,7 +157,7 @@ class PatchEmbedding {
     e.x = Transpose(flat, {0, 2, 1});
     if (t_.positions.empty()) {
       e.x = WithExtra(e.x, e.batch, nullptr);
-    } else if (t_.stretch == ImageTower::kFixed && before_ + after_ == AllExtra()) {
+    } else if (t_.stretch == ImageTower::kFixed && before_ + after_ == ExtraCount(t_)) {
       const int64_t count =
           before_ + after_ + t_.image[0] / t_.patch[0] * (t_.image[1] / t_.patch[1]);
       e.x = WithExtra(e.x, e.batch, nullptr) + Table(count);
@@ -164,12 +178,6 @@ class PatchEmbedding {
   }
 
  private:
-  int64_t AllExtra() const {
-    int64_t all = 0;
-    for (const ExtraTokens& extra : t_.extra) all += extra.count;
-    return all;
-  }
-
   Expr Table(int64_t count) {
     const std::string name = t_.prefix + t_.positions;
     if (t_.positions.ends_with(".weight")) {
@@ -188,7 +196,7 @@ class PatchEmbedding {
     const Dim count = DimAt(table, 1);
     Sides from = {t_.image[0] / t_.patch[0], t_.image[1] / t_.patch[1]};
     if (!count.is_static()) Broken("the table of positions has no size");
-    if (t_.stretch == ImageTower::kSquare || t_.stretch == ImageTower::kSquareSmooth) {
+    if (t_.stretch != ImageTower::kFixed && t_.stretch != ImageTower::kAny) {
       const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(count.value())));
       from = {side, side};
     }
@@ -199,10 +207,11 @@ class PatchEmbedding {
     if (e.rows.number == from[0] && e.columns.number == from[1]) return table;
     const Expr image = Transpose(
         Reshape(table, std::vector<int64_t>{depth, from[0], from[1], t_.width}), {0, 3, 1, 2});
-    Sampling cubic = Interpolated("cubic", false);
+    const bool linear = t_.stretch == ImageTower::kSquareLinear;
+    const Sampling sampling = Interpolated(linear ? "linear" : "cubic", false);
     Expr resized = nullptr;
     if (t_.stretch == ImageTower::kSquareSmooth) {
-      AttributeMap attrs = cubic.Attrs();
+      AttributeMap attrs = sampling.Attrs();
       attrs.Set("antialias", int64_t{1});
       attrs.Set("exclude_outside", int64_t{1});
       attrs.Set("cubic_coeff_a", -0.5F);
@@ -212,7 +221,7 @@ class PatchEmbedding {
                          std::move(attrs));
     } else {
       resized =
-          ResizedTo(image, {x2ir::Size(depth), x2ir::Size(t_.width), e.rows, e.columns}, cubic);
+          ResizedTo(image, {x2ir::Size(depth), x2ir::Size(t_.width), e.rows, e.columns}, sampling);
     }
     return Reshape(Transpose(resized, {0, 2, 3, 1}), std::vector<int64_t>{depth, -1, t_.width});
   }
@@ -322,6 +331,60 @@ Layer VitLayer(Settings& s, const ImageTower& t) {
                .down = "output.dense",
                .bias = true};
   return layer;
+}
+
+ImageTower VitTower(Net& net, Settings& s, const std::string& base, double eps) {
+  ImageTower t =
+      TowerOf(s, StoredPrefix(net, base, "embeddings.patch_embeddings.projection.weight"), eps);
+  t.positions = "embeddings.position_embeddings";
+  t.final_norm = "layernorm";
+  // ViT MSN's classifier has the prefix at other weights only.
+  const std::string encoder =
+      StoredPrefix(net, t.prefix, "encoder.layer.0.attention.attention.query.weight");
+  t.layers =
+      Layers(VitLayer(s, t), s.Count("num_hidden_layers", 12), encoder + "encoder.layer.{}.");
+  net.IgnoreWeights({t.prefix + "embeddings.mask_token", t.prefix + "pooler.*", "classifier.*",
+                     "cls_classifier.*", "distillation_classifier.*", "decoder.*"});
+  s.Ignore({"encoder_stride"});
+  return t;
+}
+
+ImageTower Dinov2Tower(Net& net, Settings& s, const std::string& base, bool registers) {
+  ImageTower t = VitTower(net, s, base, 1e-6);
+  t.patch = SidesOf(s, "patch_size", registers ? 16 : 14);
+  t.extra = {{.name = "embeddings.cls_token"}};
+  if (registers) {
+    const int64_t count = s.Int("num_register_tokens", 4);
+    if (count < 0 || count > 65536) Broken("config.json: ", count, " register tokens");
+    if (count) {
+      t.extra.push_back(
+          {.name = "embeddings.register_tokens", .count = count, .has_position = false});
+    }
+    net.IgnoreWeights({t.prefix + "embeddings.register_tokens"});
+  }
+  t.stretch = registers ? ImageTower::kSquareSmooth : ImageTower::kSquare;
+  const bool gated = s.Flag("use_swiglu_ffn", false);
+  int64_t hidden = ScaledSize(t.width, s.Number("mlp_ratio", 4));
+  if (gated) hidden = (static_cast<int64_t>(static_cast<double>(hidden) * 2 / 3) + 7) / 8 * 8;
+  for (Layer& layer : t.layers) {
+    layer.before_attention = "norm1", layer.before_mlp = "norm2";
+    layer.attention_scale = "layer_scale1.lambda1", layer.mlp_scale = "layer_scale2.lambda1";
+    layer.mlp.hidden = hidden;
+    layer.mlp.up = "mlp.fc1", layer.mlp.down = "mlp.fc2";
+    if (gated) {
+      layer.mlp.activation = "silu";
+      layer.mlp.gate_up = "mlp.weights_in", layer.mlp.down = "mlp.weights_out";
+    }
+  }
+  s.Ignore({"layerscale_value", "use_mask_token"});
+  IgnoreStages(s);
+  return t;
+}
+
+int64_t ExtraCount(const ImageTower& t) {
+  int64_t count = 0;
+  for (const ExtraTokens& extra : t.extra) count += extra.count;
+  return count;
 }
 
 Layer ClipLayer(Settings& s, int64_t width, const NormSpec& norm, const ClipDefaults& defaults) {

@@ -38,6 +38,8 @@ std::vector<int64_t> SizesOf(Settings& settings, std::string_view names,
                              std::vector<int64_t> fallback, size_t count = 0, int64_t least = 1);
 // A product with a ratio, rounded down, that is a size.
 int64_t ScaledSize(int64_t size, double ratio);
+// A number of channels as a multiple of the divisor that is not much smaller.
+int64_t DivisibleWidth(double channels, int64_t divisor, int64_t least);
 // Takes what says only which results a backbone gives.
 void IgnoreStages(Settings& settings);
 
@@ -96,7 +98,7 @@ struct ImageTower {
   // [1, tokens, width], or of an embedding [tokens, width]; empty: none. Positions of the patches
   // are stretched to the image where it is of any size; kSquare: they are those of a square.
   std::string positions;
-  enum Stretch : uint8_t { kFixed, kAny, kSquare, kSquareSmooth };
+  enum Stretch : uint8_t { kFixed, kAny, kSquare, kSquareSmooth, kSquareLinear };
   Stretch stretch = kFixed;
   std::string pre_norm;  // of the embedding
   std::vector<Layer> layers;
@@ -125,6 +127,11 @@ inline Expr PixelsOf(Net& net, const ImageTower& tower) {
 // A tower by the usual settings (hidden_size, image_size, patch_size, ...), with layers of no
 // names.
 ImageTower TowerOf(Settings& settings, std::string prefix, double eps);
+// That of ViT, whose weights may have the prefix; heads of other tasks are left out. And that of
+// DINOv2.
+ImageTower VitTower(Net& net, Settings& settings, const std::string& prefix, double eps);
+ImageTower Dinov2Tower(Net& net, Settings& settings, const std::string& prefix, bool registers);
+int64_t ExtraCount(const ImageTower& tower);  // tokens that are no patches
 // Names and biases of the layers of ViT, and of CLIP.
 Layer VitLayer(Settings& settings, const ImageTower& tower);
 struct ClipDefaults {

@@ -44,7 +44,11 @@ class ClipNet {
 
   // Older files have the settings twice; those of "*_dict" count.
   Settings& Of(const std::string& part) {
-    return s_.Nested(StrCat(part, "_config_dict|", part, "_config"));
+    const std::string plain = part + "_config", twice = part + "_config_dict";
+    s_.Ignore({plain, twice});
+    Settings& s = s_.Nested(!k_.siglip && s_.Has(twice) ? twice : plain);
+    s.Ignore({"projection_dim", "add_cross_attention", "tie_word_embeddings"});  // say nothing here
+    return s;
   }
 
   // --- Images ------------------------------------------------------------------------------------
@@ -245,7 +249,6 @@ class ClipNet {
   void Both() {
     Settings& texts = Of("text");
     Settings& images = Of("vision");
-    if (!k_.siglip) texts.Ignore({"projection_dim"}), images.Ignore({"projection_dim"});
     const Seen text = Read(texts, "text_model."), image = See(images, "vision_model.");
     if (!image.pooled.value()) Refuse("config.json: 'vision_config.vision_use_head' is false");
     const auto embedded = [&](const Seen& seen, const std::string& projection) {

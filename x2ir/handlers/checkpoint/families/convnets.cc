@@ -45,7 +45,7 @@ void RegNet(Net& net, const std::string& class_name) {
   stages.pooled = false;
   stages.widths = SizesOf(s, "hidden_sizes", {128, 192, 512, 1088});
   stages.depths = SizesOf(s, "depths", {2, 6, 12, 2}, stages.widths.size());
-  stages.activation = s.Text("hidden_act", "relu");
+  stages.activation = stages.inner_activation = s.Text("hidden_act", "relu");
   stages.first_stride = s.Flag("downsample_in_first_stage", true) ? 2 : 1;
   const std::string type = s.Text("layer_type", "y");
   if (type != "x" && type != "y") Broken("config.json: 'layer_type' is '", type, "'");
@@ -359,17 +359,6 @@ class MobileConv {
   double eps_;
   std::string activation_;
 };
-
-// A rounded number of channels, a multiple of the divisor that is not much smaller.
-int64_t DivisibleWidth(double channels, int64_t divisor, int64_t least) {
-  if (!(channels >= 0 && channels < (1 << 24)))
-    Broken("config.json: a width of ", channels, " channels");
-  const auto step = static_cast<double>(divisor);
-  double rounded = std::max(static_cast<double>(least),
-                            std::floor(std::trunc(channels + step / 2) / step) * step);
-  if (rounded < 0.9 * channels) rounded += step;
-  return static_cast<int64_t>(rounded);
-}
 
 double DepthMultiplier(Settings& s) {
   const double factor = s.Number("depth_multiplier", 1);

@@ -127,8 +127,11 @@ class SwinNet {
     const std::vector<int64_t> depths = SizesOf(s_, "depths", {2, 2, 6, 2}),
                                heads = SizesOf(s_, "num_heads", {3, 6, 12, 24}, depths.size());
     if (second_) {
-      pretrained_ = SizesOf(s_, "pretrained_window_sizes", std::vector<int64_t>(depths.size(), 0),
-                            depths.size(), 0);
+      pretrained_ = SizesOf(s_, "pretrained_window_sizes", {0, 0, 0, 0}, 0, 0);
+      if (pretrained_.size() < depths.size()) {
+        Broken("config.json: 'pretrained_window_sizes' has ", pretrained_.size(), " numbers for ",
+               depths.size(), " stages");
+      }
     }
     ratio_ = s_.Number("mlp_ratio", 4);
     activation_ = s_.Text("hidden_act", "gelu");

@@ -10,21 +10,6 @@
 namespace x2ir::checkpoint {
 namespace {
 
-// A tower of the names of ViT, whose weights may have a prefix. Heads of other tasks are left out.
-ImageTower VitTower(Net& net, const std::string& base, double eps) {
-  Settings& s = net.settings();
-  ImageTower t =
-      TowerOf(s, StoredPrefix(net, base, "embeddings.patch_embeddings.projection.weight"), eps);
-  t.positions = "embeddings.position_embeddings";
-  t.final_norm = "layernorm";
-  t.layers =
-      Layers(VitLayer(s, t), s.Count("num_hidden_layers", 12), t.prefix + "encoder.layer.{}.");
-  net.IgnoreWeights({t.prefix + "embeddings.mask_token", t.prefix + "pooler.*", "classifier.*",
-                     "cls_classifier.*", "distillation_classifier.*", "decoder.*"});
-  s.Ignore({"encoder_stride"});
-  return t;
-}
-
 // The class token by a dense layer, where one is stored.
 void Pooled(Net& net, const ImageTower& t, const Encoded& e) {
   Settings& s = net.settings();
@@ -36,7 +21,7 @@ void Pooled(Net& net, const ImageTower& t, const Encoded& e) {
 }
 
 void Vit(Net& net, const std::string& class_name) {
-  ImageTower t = VitTower(net, "vit.", 1e-12);
+  ImageTower t = VitTower(net, net.settings(), "vit.", 1e-12);
   t.extra = {{.name = "embeddings.cls_token"}};
   const Encoded e = RunTower(net, t, PixelsOf(net, t));
   net.settings().Ignore({"pooler_output_size", "pooler_act"});
@@ -46,7 +31,7 @@ void Vit(Net& net, const std::string& class_name) {
 }
 
 void VitMsn(Net& net, const std::string& class_name) {
-  ImageTower t = VitTower(net, "vit.", 1e-6);
+  ImageTower t = VitTower(net, net.settings(), "vit.", 1e-6);
   t.extra = {{.name = "embeddings.cls_token"}};
   const Encoded e = RunTower(net, t, PixelsOf(net, t));
   if (IsImageClassifier(class_name)) return Classify(net, TokenAt(e, 0), "classifier", t.width);
@@ -54,7 +39,7 @@ void VitMsn(Net& net, const std::string& class_name) {
 }
 
 void IJepa(Net& net, const std::string& class_name) {
-  ImageTower t = VitTower(net, "ijepa.", 1e-12);
+  ImageTower t = VitTower(net, net.settings(), "ijepa.", 1e-12);
   const Encoded e = RunTower(net, t, PixelsOf(net, t));
   net.settings().Ignore({"pooler_output_size", "pooler_act"});
   if (IsImageClassifier(class_name))
@@ -63,7 +48,7 @@ void IJepa(Net& net, const std::string& class_name) {
 }
 
 void Deit(Net& net, const std::string& class_name) {
-  ImageTower t = VitTower(net, "deit.", 1e-12);
+  ImageTower t = VitTower(net, net.settings(), "deit.", 1e-12);
   t.extra = {{.name = "embeddings.cls_token"}, {.name = "embeddings.distillation_token"}};
   const Encoded e = RunTower(net, t, PixelsOf(net, t));
   net.settings().Ignore({"pooler_output_size", "pooler_act"});
@@ -133,7 +118,7 @@ class BeitBias {
 
 void BeitLike(Net& net, const std::string& class_name, const std::string& base) {
   Settings& s = net.settings();
-  ImageTower t = VitTower(net, base, 1e-12);
+  ImageTower t = VitTower(net, net.settings(), base, 1e-12);
   t.extra = {{.name = "embeddings.cls_token"}};
   t.stretch = ImageTower::kSquare;
   if (!s.Flag("use_absolute_position_embeddings", false)) t.positions.clear();
@@ -192,40 +177,11 @@ void BeitLike(Net& net, const std::string& class_name, const std::string& base) 
 // -----------------------------------------------------------------------------
 
 void Dinov2Like(Net& net, const std::string& class_name, const std::string& base, bool registers) {
-  Settings& s = net.settings();
-  ImageTower t = VitTower(net, base, 1e-6);
-  t.patch = SidesOf(s, "patch_size", registers ? 16 : 14);
-  t.extra = {{.name = "embeddings.cls_token"}};
-  int64_t count = 0;
-  if (registers) {
-    count = s.Int("num_register_tokens", 4);
-    if (count < 0 || count > 65536) Broken("config.json: ", count, " register tokens");
-    if (count) {
-      t.extra.push_back(
-          {.name = "embeddings.register_tokens", .count = count, .has_position = false});
-    }
-    net.IgnoreWeights({t.prefix + "embeddings.register_tokens"});
-  }
-  t.stretch = registers ? ImageTower::kSquareSmooth : ImageTower::kSquare;
-  const bool gated = s.Flag("use_swiglu_ffn", false);
-  int64_t hidden = ScaledSize(t.width, s.Number("mlp_ratio", 4));
-  if (gated) hidden = (static_cast<int64_t>(static_cast<double>(hidden) * 2 / 3) + 7) / 8 * 8;
-  for (Layer& layer : t.layers) {
-    layer.before_attention = "norm1", layer.before_mlp = "norm2";
-    layer.attention_scale = "layer_scale1.lambda1", layer.mlp_scale = "layer_scale2.lambda1";
-    layer.mlp.hidden = hidden;
-    layer.mlp.up = "mlp.fc1", layer.mlp.down = "mlp.fc2";
-    if (gated) {
-      layer.mlp.activation = "silu";
-      layer.mlp.gate_up = "mlp.weights_in", layer.mlp.down = "mlp.weights_out";
-    }
-  }
-  s.Ignore({"layerscale_value", "use_mask_token"});
-  IgnoreStages(s);
+  const ImageTower t = Dinov2Tower(net, net.settings(), base, registers);
   const Encoded e = RunTower(net, t, PixelsOf(net, t));
   const Expr token = TokenAt(e, 0);
   if (IsImageClassifier(class_name)) {
-    const Expr both = Concat(net.b(), {token, MeanFrom(net, e, 1 + count)}, 1);
+    const Expr both = Concat(net.b(), {token, MeanFrom(net, e, ExtraCount(t))}, 1);
     return Classify(net, both, "classifier", 2 * t.width);
   }
   net.Output("last_hidden_state", e.x);
@@ -306,7 +262,7 @@ void Dinov3(Net& net, const std::string&) {
 
 void Yolos(Net& net, const std::string& class_name) {
   Settings& s = net.settings();
-  ImageTower t = VitTower(net, "vit.", 1e-12);
+  ImageTower t = VitTower(net, net.settings(), "vit.", 1e-12);
   const int64_t count = s.Count("num_detection_tokens", 100);
   t.extra = {{.name = "embeddings.cls_token"},
              {.name = "embeddings.detection_tokens", .count = count, .last = true}};
