@@ -324,6 +324,7 @@ void Context::SetKeys(const x2ir::Size& keys) {
 }
 
 Turn Context::TurnBy(const Rope& rope) {
+  if (turn) return *turn;
   for (const auto& [known, turn] : turns_) {
     if (known == rope) return turn;
   }

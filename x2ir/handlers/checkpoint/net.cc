@@ -259,6 +259,7 @@ Expr Net::ConvBy(const Expr& x, const Expr& w, std::string_view name, const Conv
   window.dilations = conv.dilation;
   window.pads =
       conv.padding.size() == 2 * conv.kernel.size() ? conv.padding : BothEnds(conv.padding);
+  if (conv.same) window.auto_pad = AutoPad::kSameUpper;
   return Named(MakeConv(x, w, bias, window, conv.groups), name);
 }
 

@@ -95,6 +95,7 @@ class Net {
     int64_t groups = 1;
     bool bias = true;
     std::vector<int64_t> dilation = {};
+    bool same = false;  // padded for as many windows as steps fit, the odd pad at the end
   };
   Expr Conv(const Expr& x, std::string_view name, const ConvSpec& conv);
   // By a weight that is computed.

@@ -100,7 +100,21 @@ constexpr std::string_view kIgnored[] = {"_attn_implementation",
                                          "image_token_id",
                                          "torch_dtype_str",
                                          "seq_length",
-                                         "quantizer_dropout"};
+                                         "quantizer_dropout",
+                                         "cross_attention_hidden_size",
+                                         "diversity_penalty",
+                                         "encoder_no_repeat_ngram_size",
+                                         "exponential_decay_length_penalty",
+                                         "min_length",
+                                         "num_beam_groups",
+                                         "output_scores",
+                                         "pruned_heads",
+                                         "remove_invalid_values",
+                                         "return_dict_in_generate",
+                                         "tf_legacy_loss",
+                                         "tie_encoder_decoder",
+                                         "typical_p",
+                                         "use_bfloat16"};
 
 }  // namespace
 

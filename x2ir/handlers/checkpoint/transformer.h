@@ -210,6 +210,7 @@ class Context {
   Expr padding = nullptr;                         // bool [batch, keys]: which keys count; null: all
   Expr positions = nullptr;                       // int64 [batch, length], for rotary positions
   Expr bias = nullptr;  // float, broadcast to [batch, heads, length, keys]: added to scores
+  std::optional<Turn> turn = std::nullopt;  // of all rotary positions, in place of `positions`
   // Keys and values of earlier steps of the n-th attention, and what becomes of them.
   struct Cache {
     Expr key, value;
@@ -241,6 +242,11 @@ class Context {
   Expr TokenMask();  // float [tokens, 1]: 1 where a token counts
   // [1, heads, length, keys].
   Expr DistanceBiasOf(const DistanceBias& bias, int64_t heads);
+  // Another bias from here on.
+  void SetBias(const Expr& scores) {
+    bias = scores;
+    masks_.clear();
+  }
   // [tokens, heads * size] as [batch, heads, length, size], and back.
   Expr Heads(const Expr& x, int64_t heads, int64_t size, bool encoded = false);
   Expr Rows(const Expr& x, int64_t width);
