@@ -74,6 +74,7 @@ const std::vector<Kind>& Kinds() {
       {"oneflow_graph", {"m.mlir", "variables/out", "variables/meta"}},
       {"oneflow_job", {"m.job", "variables/out", "variables/meta"}},
       {"torch", {"m.pt2"}},
+      {"gguf", {"m.gguf"}},
   };
   return kinds;
 }
