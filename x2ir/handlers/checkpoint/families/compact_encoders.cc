@@ -317,7 +317,7 @@ Encoder SqueezeBert(Net& net) {
   return e;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kCompactEncodersAreRegistered[] = {
     RegisterEncoder("convbert", "ConvBert", ConvBert),
     RegisterEncoder("mobilebert", "MobileBert", MobileBert,
                     {"ForPreTraining", "ForNextSentencePrediction"}),

@@ -274,7 +274,7 @@ Encoder DebertaV2(Net& net) {
   return e;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kDebertaAreRegistered[] = {
     RegisterEncoder("deberta", "Deberta", DebertaV1),
     RegisterEncoder("deberta-v2", "DebertaV2", DebertaV2),
 };

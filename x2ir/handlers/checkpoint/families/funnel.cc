@@ -319,7 +319,7 @@ void BuildFunnel(Net& net, const std::string& class_name) {
   BuildEncoder(net, std::move(e), class_name);
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterArchitecture(
+[[maybe_unused]] const bool kFunnelAreRegistered = RegisterArchitecture(
     {.model_type = "funnel",
      .kind = "encoder",
      .classes = {"FunnelModel", "FunnelBaseModel", "FunnelForMaskedLM",
