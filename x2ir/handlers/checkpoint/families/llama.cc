@@ -218,7 +218,7 @@ Decoder Glm4(Net& net) {
 }
 
 Decoder Phi3(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1e-5});
   Settings& s = net.settings();
   const int64_t window = s.Int("sliding_window", 0);
   ForEach(d, [&](Layer& layer) {
