@@ -285,6 +285,7 @@ Decoder Ernie45(Net& net) {
 
 Decoder HunyuanDense(Net& net) {
   Decoder d = LlamaLike(net, {.eps = 1e-5});
+  net.settings().Ignore({"eod_token_id", "attention_head_dim"});
   ForEach(d, [&](Layer& layer) {
     Attention& a = layer.attention;
     a.qk_norm = d.norm;
