@@ -98,12 +98,12 @@ class Attending {
                   values = a_.kv_heads * value_size_;
     const Expr& from = cross_ ? context_.encoded : x;
     if (a_.fused == Attention::kApart) {
-      q_ = Clipped(Linear(x, a_.q, width_, queries, a_.q_bias));
-      k_ = Clipped(Linear(from, a_.k, width_, keys, a_.k_bias));
-      v_ = Clipped(Linear(from, a_.v, width_, values, a_.v_bias));
+      q_ = Linear(x, a_.q, width_, queries, a_.q_bias);
+      k_ = Linear(from, a_.k, width_, keys, a_.k_bias);
+      v_ = Linear(from, a_.v, width_, values, a_.v_bias);
     } else {
-      const Expr all = Clipped(Linear(x, a_.qkv, width_, queries + keys + values, a_.q_bias));
-      if (a_.fused == Attention::kByHead) return ByHead(all);
+      const Expr all = Linear(x, a_.qkv, width_, queries + keys + values, a_.q_bias);
+      if (a_.fused == Attention::kByHead) return ByHead(Clipped(all));
       q_ = Part(all, 1, 0, queries);
       k_ = Part(all, 1, queries, keys);
       v_ = Part(all, 1, queries + keys, values);
@@ -112,9 +112,9 @@ class Attending {
       q_ = net_.Norm(q_, a_.qk_norm, prefix_ + a_.q_norm, queries);
       k_ = net_.Norm(k_, a_.qk_norm, prefix_ + a_.k_norm, keys);
     }
-    q_ = context_.Heads(q_, a_.heads, a_.size);
-    k_ = context_.Heads(k_, a_.kv_heads, a_.size, cross_);
-    v_ = context_.Heads(v_, a_.kv_heads, value_size_, cross_);
+    q_ = context_.Heads(Clipped(q_), a_.heads, a_.size);
+    k_ = context_.Heads(Clipped(k_), a_.kv_heads, a_.size, cross_);
+    v_ = context_.Heads(Clipped(v_), a_.kv_heads, value_size_, cross_);
   }
 
   // [tokens, groups * (queries, keys and values of one) * size].

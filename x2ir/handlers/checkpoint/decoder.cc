@@ -289,7 +289,9 @@ Decoder LlamaLike(Net& net, const LlamaDefaults& defaults) {
   layer.norm = d.norm;
   Attention& a = layer.attention;
   a.heads = s.Size("num_attention_heads");
-  a.kv_heads = s.Size("num_key_value_heads", a.heads);
+  a.kv_heads =
+      s.Size("num_key_value_heads",
+             defaults.kv_heads && !s.Stands("num_key_value_heads") ? defaults.kv_heads : a.heads);
   a.size = s.Size("head_dim", std::max<int64_t>(d.width / a.heads, 1));
   if (defaults.turns) a.rope = RopeOf(s, a.size, defaults.rope);
   a.q_bias = a.k_bias = a.v_bias = a.out_bias = s.Flag("attention_bias", defaults.attention_bias);

@@ -62,6 +62,7 @@ struct LlamaDefaults {
   RopeDefaults rope = {};
   std::string_view activation = "silu", activation_names = "hidden_act|hidden_activation";
   bool attention_bias = false;
+  int64_t kv_heads = 0;  // 0: as many as of queries
   std::string_view hidden_names = "intermediate_size", count_names = "num_hidden_layers";
 };
 Decoder LlamaLike(Net& net, const LlamaDefaults& defaults = {});

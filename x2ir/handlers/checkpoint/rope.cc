@@ -112,8 +112,14 @@ Expr Row(Net& net, const Numbers& numbers) {
 Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
             std::string_view layer_type) {
   Settings* rope = &settings.Nested("rope_parameters|rope_scaling");
-  static const Json kNone;
-  Settings none(kNone);
+  Json fallback;
+  if (!defaults.absent.empty() && !settings.Has("rope_parameters|rope_scaling")) {
+    if (absl::StatusOr<Json> parsed = Json::Parse(defaults.absent); parsed.ok()) {
+      fallback = *std::move(parsed);
+    }
+  }
+  Settings none(fallback);
+  if (fallback.is_object()) rope = &none;
   if (!layer_type.empty() && rope->Has(layer_type)) {
     rope = &rope->Nested(layer_type);
   } else if (!defaults.scaled) {

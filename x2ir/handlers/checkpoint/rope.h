@@ -45,6 +45,8 @@ struct RopeDefaults {
   double partial = 1;
   std::string_view theta_name = "rope_theta";
   bool whole = false;  // positions of kind "default" turn whole heads, whatever part is given
+  // Parameters where the configuration has none, in JSON.
+  std::string_view absent{};
   // rope_scaling of the older style holds for these layers, too.
   bool scaled = true;
 };

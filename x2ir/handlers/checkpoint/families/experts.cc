@@ -34,7 +34,7 @@ Experts DeepSeekRouting(Net& net, Decoder& d, bool corrected = true) {
   e.factor = s.Number("routed_scaling_factor", 1);
   e.groups = s.Count("n_group", 1), e.picked_groups = s.Count("topk_group", 1);
   const int64_t hidden = s.Size("moe_intermediate_size"),
-                shared = s.Count("n_shared_experts|num_shared_experts", 1);
+                shared = s.Count("n_shared_experts|num_shared_experts", corrected ? 1 : 2);
   e.mlp = Expert(d, hidden);
   e.shared = Shared(d, hidden * shared, "mlp.shared_experts");
   if (corrected) {
@@ -262,9 +262,14 @@ void UnstackProjections(Net& net, const std::string& experts) {
   }
 }
 
+constexpr char kGptOssRope[] =
+    R"({"rope_type":"yarn","factor":32,"beta_fast":32,"beta_slow":1,"truncate":false,)"
+    R"("original_max_position_embeddings":4096})";
+
 Decoder GptOss(Net& net) {
   Settings& s = net.settings();
-  Decoder d = LlamaLike(net, {.eps = 1e-5, .rope = {.theta = 150000}, .attention_bias = true});
+  Decoder d = LlamaLike(
+      net, {.eps = 1e-5, .rope = {.theta = 150000, .absent = kGptOssRope}, .attention_bias = true});
   s.Ignore({"experts_per_token", "initial_context_length", "swiglu_limit"});
   const int64_t window = s.Int("sliding_window", 128);
   SetWindows(d, window, EveryNthFull(s, d.layers.size(), 2));

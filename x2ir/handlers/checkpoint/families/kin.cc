@@ -7,8 +7,16 @@
 namespace x2ir::checkpoint {
 namespace {
 
+constexpr char kApertusRope[] =
+    R"({"rope_type":"llama3","rope_theta":12000000,"factor":8,"low_freq_factor":1,)"
+    R"("high_freq_factor":4,"original_max_position_embeddings":8192})";
+constexpr char kCwmRope[] =
+    R"({"rope_type":"llama3","rope_theta":1000000,"factor":16,"low_freq_factor":1,)"
+    R"("high_freq_factor":4,"original_max_position_embeddings":8192})";
+
 Decoder Apertus(Net& net) {
-  Decoder d = LlamaLike(net, {.eps = 1e-5, .rope = {.theta = 12e6}, .activation = "xielu"});
+  Decoder d = LlamaLike(
+      net, {.eps = 1e-5, .rope = {.theta = 12e6, .absent = kApertusRope}, .activation = "xielu"});
   net.settings().Ignore({"post_norm", "qk_norm", "mlp_bias"});
   HeadNorms(d);
   ForEach(d, [](Layer& layer) {
@@ -61,7 +69,7 @@ Decoder BitNet(Net& net) {
 
 Decoder Cwm(Net& net) {
   Settings& s = net.settings();
-  Decoder d = LlamaLike(net, {.eps = 1e-5, .rope = {.theta = 1e6}});
+  Decoder d = LlamaLike(net, {.eps = 1e-5, .rope = {.theta = 1e6, .absent = kCwmRope}});
   const auto types = LayerTypes(s, d.layers.size(), [](size_t i) -> std::string {
     return i % 4 == 0 ? "full_attention" : "sliding_attention";
   });

@@ -96,7 +96,8 @@ Decoder Starcoder2(Net& net) {
                               .eps = 1e-5,
                               .eps_names = "norm_epsilon",
                               .norm = NormSpec::kLayer,
-                              .activation = "gelu_pytorch_tanh"});
+                              .activation = "gelu_pytorch_tanh",
+                              .kv_heads = 2});
   s.Ignore({"residual_dropout", "embedding_dropout", "norm_type", "mlp_type",
             "attention_softmax_in_fp32"});
   const bool bias = s.Flag("use_bias", true);
@@ -119,11 +120,11 @@ Decoder Nemotron(Net& net) {
   return d;
 }
 
-Decoder CohereLike(Net& net) {
+Decoder CohereLike(Net& net, double theta) {
   Settings& s = net.settings();
   LlamaDefaults defaults = kLayerNorms;
   defaults.tied = true;
-  defaults.rope.theta = 500000;
+  defaults.rope.theta = theta;
   Decoder d = LlamaLike(net, defaults);
   s.Ignore({"use_parallel_block", "use_parallel_embedding", "use_gated_activation", "rotary_pct",
             "position_embedding_type", "order_of_interleaved_layers", "cache_implementation",
@@ -137,7 +138,7 @@ Decoder CohereLike(Net& net) {
 }
 
 Decoder Cohere(Net& net) {
-  Decoder d = CohereLike(net);
+  Decoder d = CohereLike(net, 500000);
   const bool normed = net.settings().Flag("use_qk_norm", false);
   ForEach(d, [&](Layer& layer) {
     layer.attention.norm_by_head = true;
@@ -150,7 +151,7 @@ Decoder Cohere(Net& net) {
 Decoder Cohere2(Net& net) {
   Settings& s = net.settings();
   s.Only("use_qk_norm", false);
-  Decoder d = CohereLike(net);
+  Decoder d = CohereLike(net, 10000);
   const int64_t window = s.Int("sliding_window", s.Stands("sliding_window") ? 0 : 4096);
   SetWindows(d, window, EveryNthFull(s, d.layers.size(), s.Count("sliding_window_pattern", 4)));
   ForEach(d, [](Layer& layer) {

@@ -10,18 +10,23 @@ namespace {
 
 Decoder Llama(Net& net) { return LlamaLike(net); }
 
-Decoder Mistral(Net& net) {
-  Decoder d = LlamaLike(net);
-  const int64_t window = net.settings().Int("sliding_window", 0);
+// A window of all layers.
+Decoder Windowed(Net& net, const LlamaDefaults& defaults, int64_t absent) {
+  Settings& s = net.settings();
+  Decoder d = LlamaLike(net, defaults);
+  const int64_t window = s.Int("sliding_window", s.Stands("sliding_window") ? 0 : absent);
   ForEach(d, [&](Layer& layer) { layer.attention.window = window; });
   return d;
 }
+
+Decoder Mistral(Net& net) { return Windowed(net, {.kv_heads = 8}, 4096); }
 
 // Windows from layer `max_window_layers` on, where they are used at all.
 void QwenWindows(Net& net, Decoder& d) {
   Settings& s = net.settings();
   const bool used = s.Flag("use_sliding_window", false);
-  const int64_t window = s.Int("sliding_window", 0), full = s.Int("max_window_layers", 28);
+  const int64_t window = s.Int("sliding_window", s.Stands("sliding_window") ? 0 : 4096),
+                full = s.Int("max_window_layers", 28);
   const auto types = LayerTypes(s, d.layers.size(), [&](size_t i) -> std::string {
     return used && window > 0 && static_cast<int64_t>(i) >= full ? "sliding_attention"
                                                                  : "full_attention";
@@ -93,11 +98,11 @@ Decoder Qwen3Moe(Net& net) {
 }
 
 Decoder Mixtral(Net& net) {
-  Decoder d = Mistral(net);
+  Decoder d = Windowed(net, {.eps = 1e-5, .rope = {.theta = 1e6}, .kv_heads = 8}, 0);
   Settings& s = net.settings();
   Experts e;
-  e.count = s.Count("num_local_experts");
-  e.picked = s.Count("num_experts_per_tok");
+  e.count = s.Count("num_local_experts|num_experts", 8);
+  e.picked = s.Count("num_experts_per_tok", 2);
   e.normalize = true;
   e.router = "block_sparse_moe.gate";
   e.prefix = "block_sparse_moe.experts.{}.";
@@ -108,7 +113,7 @@ Decoder Mixtral(Net& net) {
 }
 
 Decoder SmolLm3(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.tied = true, .rope = {.theta = 2e6}, .kv_heads = 4});
   Settings& s = net.settings();
   const std::vector<int64_t> turned = s.Ints("no_rope_layers");
   const int64_t step = s.Count("no_rope_layer_interval", 4);
@@ -142,7 +147,7 @@ Decoder Olmo(Net& net) {
 }
 
 Decoder Olmo2(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1e-5});
   NormsAfter(d);
   ForEach(d, [&](Layer& layer) {
     layer.attention.qk_norm = d.norm;
@@ -162,7 +167,7 @@ Decoder Olmo3(Net& net) {
 }
 
 Decoder Olmoe(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1e-5});
   Settings& s = net.settings();
   const double clip = s.Number("clip_qkv", 0);
   Experts e;
@@ -187,7 +192,7 @@ Decoder Granite(Net& net) {
 }
 
 Decoder Helium(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1e-8, .rope = {.theta = 100000}});
   ForEach(d, [](Layer& layer) {
     layer.attention.rope->interleaved = true;
     layer.attention.out_bias = false;
@@ -196,7 +201,7 @@ Decoder Helium(Net& net) {
 }
 
 Decoder Glm(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1.5625e-7, .attention_bias = true, .kv_heads = 2});
   Settings& s = net.settings();
   const int64_t size = d.layers[0].attention.size;
   ForEach(d, [&](Layer& layer) {
@@ -218,7 +223,7 @@ Decoder Glm4(Net& net) {
 }
 
 Decoder Phi3(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1e-5});
   Settings& s = net.settings();
   const int64_t window = s.Int("sliding_window", 0);
   ForEach(d, [&](Layer& layer) {
@@ -231,17 +236,17 @@ Decoder Phi3(Net& net) {
 }
 
 Decoder Arcee(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1e-5, .activation = "relu2"});
   ForEach(d, [](Layer& layer) { layer.mlp.gate.clear(); });
   return d;
 }
 
 Decoder Exaone4(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1e-5});
   Settings& s = net.settings();
   NormsAfter(d);
   HeadNorms(d);
-  const int64_t window = s.Int("sliding_window", 0);
+  const int64_t window = s.Int("sliding_window", s.Stands("sliding_window") ? 0 : 4096);
   const int64_t pattern =
       s.Has("sliding_window_pattern") && s.Raw("sliding_window_pattern").is_number()
           ? s.Int("sliding_window_pattern")
@@ -260,7 +265,7 @@ Decoder Exaone4(Net& net) {
 }
 
 Decoder SeedOss(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.attention_bias = true});
   const bool out = net.settings().Flag("attention_out_bias", false);
   ForEach(d, [&](Layer& layer) { layer.attention.out_bias = out; });
   net.settings().Ignore({"residual_dropout"});
@@ -268,7 +273,7 @@ Decoder SeedOss(Net& net) {
 }
 
 Decoder Ernie45(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.tied = true, .eps = 1e-5, .rope = {.theta = 500000}});
   const bool bias = net.settings().Flag("use_bias", false);
   ForEach(d, [&](Layer& layer) {
     Attention& a = layer.attention;
@@ -279,7 +284,8 @@ Decoder Ernie45(Net& net) {
 }
 
 Decoder HunyuanDense(Net& net) {
-  Decoder d = LlamaLike(net);
+  Decoder d = LlamaLike(net, {.eps = 1e-5});
+  net.settings().Ignore({"eod_token_id", "attention_head_dim"});
   ForEach(d, [&](Layer& layer) {
     Attention& a = layer.attention;
     a.qk_norm = d.norm;
