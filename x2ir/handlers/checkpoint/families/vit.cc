@@ -67,7 +67,7 @@ void Deit(Net& net, const std::string& class_name) {
   Pooled(net, t, e);
 }
 
-// --- BEiT ----------------------------------------------------------------------------------------
+// --- BEiT ---------------------------------------------------------------------------------------
 
 // Scores that depend on where a patch lies to another one, by a table of the model's own image,
 // which is stretched to the patches that there are. The last three rows are of the class token: to
