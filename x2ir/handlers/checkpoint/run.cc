@@ -32,6 +32,7 @@ constexpr Task kTasks[] = {{"text-generation", "ForCausalLM"},
                            {"audio-classification", "ForAudioClassification"},
                            {"object-detection", "ForObjectDetection"},
                            {"semantic-segmentation", "ForSemanticSegmentation"},
+                           {"depth-estimation", "ForDepthEstimation"},
                            {"automatic-speech-recognition", "ForCTC"},
                            {"text2text-generation", "ForConditionalGeneration"}};
 
