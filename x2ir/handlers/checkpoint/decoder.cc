@@ -12,8 +12,7 @@
 namespace x2ir::checkpoint {
 namespace {
 
-constexpr char kBatch[] = "batch_size", kLength[] = "sequence_length",
-               kPast[] = "past_sequence_length", kAll[] = "past_sequence_length + sequence_length";
+constexpr char kPast[] = "past_sequence_length", kAll[] = "past_sequence_length + sequence_length";
 
 class Building {
  public:

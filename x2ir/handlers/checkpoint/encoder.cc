@@ -9,7 +9,7 @@
 namespace x2ir::checkpoint {
 namespace {
 
-constexpr char kBatch[] = "batch_size", kChoices[] = "num_choices", kLength[] = "sequence_length";
+constexpr char kChoices[] = "num_choices";
 
 class Encoding {
  public:

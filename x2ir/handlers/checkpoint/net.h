@@ -35,6 +35,9 @@ inline Expr Part(const Expr& x, int64_t axis, int64_t from, int64_t count) {
   return Slice(x, axis, x2ir::Size(from), x2ir::Size(from + count));
 }
 
+// Sizes of inputs, by the names that Optimum gives them.
+inline constexpr char kBatch[] = "batch_size", kLength[] = "sequence_length";
+
 // A score that does not count. Not infinity: a query that sees nothing gives numbers, too.
 inline constexpr double kLowest = std::numeric_limits<float>::lowest();
 

@@ -35,6 +35,7 @@ constexpr Task kTasks[] = {{"text-generation", "ForCausalLM"},
                            {"object-detection", "ForObjectDetection"},
                            {"semantic-segmentation", "ForSemanticSegmentation"},
                            {"audio-classification", "ForSequenceClassification"},
+                           {"depth-estimation", "ForDepthEstimation"},
                            {"automatic-speech-recognition", "ForCTC"},
                            {"automatic-speech-recognition", "ForConditionalGeneration"},
                            {"text2text-generation", "ForConditionalGeneration"}};

@@ -415,7 +415,7 @@ std::vector<Layer> Layers(const Layer& layer, int64_t count, const std::string& 
 
 Expr TokenAt(const Encoded& encoded, int64_t i) { return ElementAt(encoded.x, 1, i); }
 
-Expr MeanFrom(Net&, const Encoded& encoded, int64_t first) {
+Expr MeanFrom(const Encoded& encoded, int64_t first) {
   const Expr tokens = first ? Slice(encoded.x, 1, first, kToEnd) : encoded.x;
   return Reduce(tokens, "reduce_mean", {1});
 }

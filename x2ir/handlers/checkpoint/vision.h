@@ -145,7 +145,7 @@ std::vector<Layer> Layers(const Layer& layer, int64_t count, const std::string& 
 
 Expr TokenAt(const Encoded& encoded, int64_t i);  // [batch, width]
 // The mean of the tokens from that one on, [batch, width].
-Expr MeanFrom(Net& net, const Encoded& encoded, int64_t first);
+Expr MeanFrom(const Encoded& encoded, int64_t first);
 
 }  // namespace x2ir::checkpoint
 

@@ -51,7 +51,7 @@ class ClipNet {
     return s;
   }
 
-  // --- Images ------------------------------------------------------------------------------------
+  // --- Images -----------------------------------------------------------------------------------
 
   ImageTower Tower(Settings& s, const std::string& prefix) {
     ImageTower t = TowerOf(s, prefix, k_.image_eps);
@@ -109,7 +109,7 @@ class ClipNet {
     return x + FeedForward(net_, layer.mlp, head, net_.Norm(x, t.norm, head + "layernorm", w), w);
   }
 
-  // --- Texts -------------------------------------------------------------------------------------
+  // --- Texts ------------------------------------------------------------------------------------
 
   Seen Read(Settings& s, const std::string& prefix) {
     return k_.bert ? ReadBert(s, prefix) : ReadClip(s, prefix);
@@ -209,7 +209,7 @@ class ClipNet {
     return seen;
   }
 
-  // --- Models ------------------------------------------------------------------------------------
+  // --- Models -----------------------------------------------------------------------------------
 
   // The prefix of a model of one tower: older files have the name of the tower.
   std::string OneTower(const std::string& prefix, const std::string& embedding) {

@@ -23,7 +23,7 @@ class DetrNet {
     width_ = s_.Size("d_model", 256);
     activation_ = s_.Text("activation_function", "relu");
     const int64_t count = s_.Count("num_queries", 100);
-    s_.Ignore({"auxiliary_loss", "class_cost", "bbox_cost", "giou_cost", "mask_loss_coefficient",
+    s_.Ignore({"class_cost", "bbox_cost", "giou_cost", "mask_loss_coefficient",
                "dice_loss_coefficient", "bbox_loss_coefficient", "giou_loss_coefficient",
                "eos_coefficient", "init_xavier_std", "use_pretrained_backbone", "backbone_kwargs",
                "num_hidden_layers", "hidden_size", "num_attention_heads", "scale_embedding",
@@ -61,6 +61,7 @@ class DetrNet {
         of_all(net_.Weight(prefix_ + "query_position_embeddings.weight", {count, width_}));
     const Expr key = x + where;
     Expr y = query * 0.0;
+    const bool normed = s_.Flag("auxiliary_loss", false);  // after each layer, too
     for (int64_t i = 0; i < decoders; ++i) {
       const std::string layer = StrCat(prefix_, "decoder.layers.", i, ".");
       const Expr at = i ? y + query : query;
@@ -69,6 +70,7 @@ class DetrNet {
       y = Norm(y + Look(queries, places, layer + "encoder_attn.", y + query, key, x, decoder_heads),
                layer + "encoder_attn_layer_norm");
       y = Fed(y, layer, decoder_hidden);
+      if (normed) y = Norm(y, prefix_ + "decoder.layernorm");
     }
     y = queries.ByTokens(Norm(y, prefix_ + "decoder.layernorm"), width_);
     if (class_name == "DetrForObjectDetection") {

@@ -33,7 +33,7 @@ class DptNet {
       bias_ = s_.Flag("use_bias_in_fusion_residual", !batch_norm_);
       s_.Ignore({"use_auxiliary_head", "auxiliary_loss_weight", "semantic_loss_ignore_index",
                  "semantic_classifier_dropout", "backbone_featmap_shape", "pooler_output_size",
-                 "neck_ignore_stages", "pooler_act"});
+                 "neck_ignore_stages", "expand_channels", "pooler_act"});
       net_.IgnoreWeights({"auxiliary_head.*"});
     }
     s_.Ignore({"use_pretrained_backbone", "use_timm_backbone", "backbone_kwargs"});

@@ -35,8 +35,8 @@ class LevitNet {
     const int64_t image = s_.Size("image_size", 224), patch = s_.Size("patch_size", 16);
     const auto steps = Steps(keys, widths);
 
-    Expr x = Embed(widths[0], image);
     side_ = image / patch;
+    Expr x = Embed(widths[0], image);
     for (size_t i = 0; i < count; ++i) {
       number_ = 0;
       stage_ = StrCat(prefix_, "encoder.stages.", i, ".layers.");
@@ -121,6 +121,11 @@ class LevitNet {
                               .padding = {pad, pad}},
                      .activation = i < 4 ? "hardswish" : ""});
       in = out;
+    }
+    for (const int64_t axis : {2, 3}) {
+      if (const Dim side = DimAt(x, axis); !side.is_static() || side.value() != side_) {
+        Broken("config.json: the embedding does not make ", side_, " by ", side_, " patches");
+      }
     }
     return Reshape(Transpose(x, {0, 2, 3, 1}), std::vector<int64_t>{-1, width});
   }

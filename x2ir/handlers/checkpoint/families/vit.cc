@@ -42,8 +42,7 @@ void IJepa(Net& net, const std::string& class_name) {
   ImageTower t = VitTower(net, net.settings(), "ijepa.", 1e-12);
   const Encoded e = RunTower(net, t, PixelsOf(net, t));
   net.settings().Ignore({"pooler_output_size", "pooler_act"});
-  if (IsImageClassifier(class_name))
-    return Classify(net, MeanFrom(net, e, 0), "classifier", t.width);
+  if (IsImageClassifier(class_name)) return Classify(net, MeanFrom(e, 0), "classifier", t.width);
   net.Output("last_hidden_state", e.x);
 }
 
@@ -67,7 +66,7 @@ void Deit(Net& net, const std::string& class_name) {
   Pooled(net, t, e);
 }
 
-// --- BEiT ----------------------------------------------------------------------------------------
+// --- BEiT ---------------------------------------------------------------------------------------
 
 // Scores that depend on where a patch lies to another one, by a table of the model's own image,
 // which is stretched to the patches that there are. The last three rows are of the class token: to
@@ -168,7 +167,7 @@ void BeitLike(Net& net, const std::string& class_name, const std::string& base) 
   const bool classifies = IsImageClassifier(class_name);
   if (!classifies) net.Output("last_hidden_state", e.x);
   if (!classifies && mean && !net.HasWeight(norm + ".weight")) return;
-  const Expr pooled = mean ? net.Norm(MeanFrom(net, e, 1), t.norm, norm, t.width) : TokenAt(e, 0);
+  const Expr pooled = mean ? net.Norm(MeanFrom(e, 1), t.norm, norm, t.width) : TokenAt(e, 0);
   if (classifies) return Classify(net, pooled, "classifier", t.width);
   net.Output("pooler_output", pooled);
 }
@@ -181,7 +180,7 @@ void Dinov2Like(Net& net, const std::string& class_name, const std::string& base
   const Encoded e = RunTower(net, t, PixelsOf(net, t));
   const Expr token = TokenAt(e, 0);
   if (IsImageClassifier(class_name)) {
-    const Expr both = Concat(net.b(), {token, MeanFrom(net, e, ExtraCount(t))}, 1);
+    const Expr both = Concat(net.b(), {token, MeanFrom(e, ExtraCount(t))}, 1);
     return Classify(net, both, "classifier", 2 * t.width);
   }
   net.Output("last_hidden_state", e.x);
