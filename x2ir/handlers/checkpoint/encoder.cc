@@ -143,7 +143,9 @@ class Encoding {
   }
 
   void Hidden(Context& context, const Expr& x) {
-    const Expr tokens = ReshapeTo(x, {context.batch(), Size(-1), Size(e_.width)});
+    // A stack of its own may give fewer tokens.
+    const Expr tokens =
+        ReshapeTo(x, {context.batch(), e_.stack ? Size(-1) : context.length(), Size(e_.width)});
     if (HasSentence(net_.program())) return OutputSentence(net_, tokens, tokens_.mask, e_.width);
     net_.Output("last_hidden_state", tokens);
     if (HasPooler()) net_.Output("pooler_output", Pooled(ElementAt(tokens, 1, 0)));
@@ -185,7 +187,7 @@ class Encoding {
         Broken("weight '", head.out, ".weight' has ", count, " rows; expected ", expected);
       }
     };
-    const std::vector<Size> by_token = {context.batch(), Size(-1)};
+    const std::vector<Size> by_token = {context.batch(), context.length()};
     switch (head.gives) {
       case Head::kSpan:
         expect(2);
