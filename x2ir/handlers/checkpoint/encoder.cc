@@ -9,8 +9,6 @@
 namespace x2ir::checkpoint {
 namespace {
 
-constexpr char kBatch[] = "batch_size", kChoices[] = "num_choices", kLength[] = "sequence_length";
-
 class Encoding {
  public:
   Encoding(Net& net, Encoder encoder) : net_(net), e_(std::move(encoder)) {
@@ -77,8 +75,8 @@ class Encoding {
   }
 
   void Read(bool choices) {
-    std::vector<Net::InputDim> dims = {kBatch, kLength};
-    if (choices) dims.insert(dims.begin() + 1, kChoices);
+    std::vector<Net::InputDim> dims = {"batch_size", "sequence_length"};
+    if (choices) dims.insert(dims.begin() + 1, "num_choices");
     const auto input = [&](const char* name) {
       const Expr x = net_.Input(name, DType::kInt64, dims);
       if (!choices) return x;

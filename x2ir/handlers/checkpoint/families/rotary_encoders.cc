@@ -232,7 +232,7 @@ Encoder Esm(Net& net) {
   return e;
 }
 
-[[maybe_unused]] const bool kRegistered[] = {
+[[maybe_unused]] const bool kRotaryEncoders[] = {
     RegisterEncoder("modernbert", "ModernBert", ModernBert),
     RegisterEncoder("nomic_bert", "NomicBert", NomicBert),
     RegisterEncoder("roformer", "RoFormer", RoFormer),
