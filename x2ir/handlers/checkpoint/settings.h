@@ -66,6 +66,7 @@ class Settings {
   // Refused unless the setting is this, or absent: for what only one value is known of.
   void Only(std::string_view names, bool value);
   void Only(std::string_view names, std::string_view value);
+  void Only(std::string_view names, const char* value) { Only(names, std::string_view(value)); }
   // Say nothing about results, or not when a trained network is used.
   void Ignore(std::initializer_list<std::string_view> names);
 

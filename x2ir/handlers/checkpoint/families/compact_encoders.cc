@@ -237,6 +237,10 @@ Encoder MobileBert(Net& net) {
       Broken("config.json: ", layer.attention.heads, " heads cannot share ", n->narrow, " numbers");
     }
     layer.attention.size = n->narrow / layer.attention.heads;
+    if (n->all_narrow) {  // stored, and not used
+      net.IgnoreWeights({layer.prefix + "bottleneck.attention.*",
+                         "mobilebert." + layer.prefix + "bottleneck.attention.*"});
+    }
     layer.whole = [n](Context& context, const Layer& of, const Expr& x) {
       return MobileBertLayer(*n, context, of, x);
     };
@@ -244,7 +248,11 @@ Encoder MobileBert(Net& net) {
   if (!s.Flag("classifier_activation", true)) e.pooler = Step{};
   Head& words = e.heads[0];
   words.steps[0].norm_spec = layer_norm;
-  if (e.width > e.word_width) words.more = "cls.predictions.dense.weight";
+  if (e.width > e.word_width) {
+    words.more = "cls.predictions.dense.weight";
+  } else {
+    net.IgnoreWeights({"cls.predictions.dense.weight"});  // of no elements
+  }
   AddPretraining(e);
   return e;
 }
