@@ -9,8 +9,6 @@
 namespace x2ir::checkpoint {
 namespace {
 
-constexpr char kChoices[] = "num_choices";
-
 class Encoding {
  public:
   Encoding(Net& net, Encoder encoder) : net_(net), e_(std::move(encoder)) {
@@ -77,8 +75,8 @@ class Encoding {
   }
 
   void Read(bool choices) {
-    std::vector<Net::InputDim> dims = {kBatch, kLength};
-    if (choices) dims.insert(dims.begin() + 1, kChoices);
+    std::vector<Net::InputDim> dims = {"batch_size", "sequence_length"};
+    if (choices) dims.insert(dims.begin() + 1, "num_choices");
     const auto input = [&](const char* name) {
       const Expr x = net_.Input(name, DType::kInt64, dims);
       if (!choices) return x;
@@ -143,7 +141,9 @@ class Encoding {
   }
 
   void Hidden(Context& context, const Expr& x) {
-    const Expr tokens = ReshapeTo(x, {context.batch(), Size(-1), Size(e_.width)});
+    // A stack of its own may give fewer tokens.
+    const Expr tokens =
+        ReshapeTo(x, {context.batch(), e_.stack ? Size(-1) : context.length(), Size(e_.width)});
     if (HasSentence(net_.program())) return OutputSentence(net_, tokens, tokens_.mask, e_.width);
     net_.Output("last_hidden_state", tokens);
     if (HasPooler()) net_.Output("pooler_output", Pooled(ElementAt(tokens, 1, 0)));
@@ -185,7 +185,7 @@ class Encoding {
         Broken("weight '", head.out, ".weight' has ", count, " rows; expected ", expected);
       }
     };
-    const std::vector<Size> by_token = {context.batch(), Size(-1)};
+    const std::vector<Size> by_token = {context.batch(), context.length()};
     switch (head.gives) {
       case Head::kSpan:
         expect(2);

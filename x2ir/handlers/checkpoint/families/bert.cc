@@ -293,7 +293,7 @@ Encoder DistilBert(Net& net) {
   return e;
 }
 
-[[maybe_unused]] const bool kBertAreRegistered[] = {
+[[maybe_unused]] const bool kBertLike[] = {
     RegisterEncoder("bert", "Bert", Bert, {"ForPreTraining", "ForNextSentencePrediction"}),
     RegisterEncoder("ernie", "Ernie", Ernie, {"ForPreTraining", "ForNextSentencePrediction"}),
     RegisterEncoder("roberta", "Roberta", Roberta),

@@ -12,15 +12,15 @@
 namespace x2ir::checkpoint {
 namespace {
 
-Expr Sum2(Net& net, const NormSpec& norm, const std::string& name, const Expr& x, const Expr& y,
-          int64_t width) {
+Expr SumNorm(Net& net, const NormSpec& norm, const std::string& name, const Expr& x, const Expr& y,
+             int64_t width) {
   return net.Norm(x + y, norm, name, width);
 }
 
 // --- ConvBERT ------------------------------------------------------------------------------------
 
 // Half of each layer's heads are convolutions whose kernels are computed for each token.
-struct Spans {
+struct ConvSpans {
   int64_t width = 0, kernel = 0, groups = 1;
   Expr neighbors = nullptr;  // int64 [length, kernel]: places in the padded text
 };
@@ -39,7 +39,7 @@ Expr GroupedLinear(Net& net, const Expr& x, const std::string& name, int64_t in,
   return y + net.Weight(name + ".bias", {out});
 }
 
-Expr ConvBertLayer(const Spans& spans, Context& context, const Layer& layer, const Expr& x) {
+Expr ConvBertLayer(const ConvSpans& spans, Context& context, const Layer& layer, const Expr& x) {
   Net& net = context.net();
   const int64_t width = spans.width, k = spans.kernel, heads = layer.attention.heads,
                 size = layer.attention.size, all = heads * size;
@@ -72,14 +72,14 @@ Expr ConvBertLayer(const Spans& spans, Context& context, const Layer& layer, con
   const Expr mixed = MatMul(kernels, Transpose(around, {0, 2, 1, 3}));
   const Expr both = Concat(net.b(), {attended, Reshape(mixed, std::vector<int64_t>{-1, all})}, 1);
   const Expr y =
-      Sum2(net, layer.norm, layer.prefix + layer.of_attention_sum,
-           net.Linear(both, layer.prefix + "attention.output.dense", 2 * all, width), x, width);
+      SumNorm(net, layer.norm, layer.prefix + layer.of_attention_sum,
+              net.Linear(both, layer.prefix + "attention.output.dense", 2 * all, width), x, width);
   const Expr inner =
       GroupedLinear(net, y, layer.prefix + layer.mlp.up, width, layer.mlp.hidden, spans.groups);
   const Expr fed =
       GroupedLinear(net, net.Activate(inner, layer.mlp.activation), layer.prefix + layer.mlp.down,
                     layer.mlp.hidden, width, spans.groups);
-  return Sum2(net, layer.norm, layer.prefix + layer.of_mlp_sum, fed, y, width);
+  return SumNorm(net, layer.norm, layer.prefix + layer.of_mlp_sum, fed, y, width);
 }
 
 Encoder ConvBert(Net& net) {
@@ -87,7 +87,7 @@ Encoder ConvBert(Net& net) {
   Settings& s = net.settings();
   e.embed_width = s.Size("embedding_size", 768);
   if (e.embed_width != e.width) e.project = "embeddings_project";
-  const auto spans = std::make_shared<Spans>();
+  const auto spans = std::make_shared<ConvSpans>();
   spans->width = e.width;
   spans->kernel = s.Size("conv_kernel_size", 9);
   spans->groups = s.Size("num_groups", 1);
@@ -131,13 +131,13 @@ Encoder ConvBert(Net& net) {
 // --- MobileBERT ----------------------------------------------------------------------------------
 
 // A layer of few numbers between two projections.
-struct Narrow {
+struct NarrowPlan {
   int64_t width = 0, narrow = 0, networks = 1;
   bool bottleneck = true, shares = true, all_narrow = false;
   NormSpec norm{}, plain_norm{};  // the latter with the library's default
 };
 
-Expr MobileBertLayer(const Narrow& n, Context& context, const Layer& layer, const Expr& x) {
+Expr MobileBertLayer(const NarrowPlan& n, Context& context, const Layer& layer, const Expr& x) {
   Net& net = context.net();
   const std::string& p = layer.prefix;
   const Attention& a = layer.attention;
@@ -163,19 +163,20 @@ Expr MobileBertLayer(const Narrow& n, Context& context, const Layer& layer, cons
                                   heads(dense(a.v, values, value_width, all))};
   if (const Expr mask = context.MaskOf(a); mask.value()) operands.push_back(mask);
   const Expr attended = heads(dense(a.q, queries, n.narrow, all)).Op("attention", operands);
-  Expr y = Sum2(net, n.norm, p + layer.of_attention_sum,
-                dense(a.out, context.Rows(attended, all), n.narrow, n.narrow), residual, n.narrow);
+  Expr y =
+      SumNorm(net, n.norm, p + layer.of_attention_sum,
+              dense(a.out, context.Rows(attended, all), n.narrow, n.narrow), residual, n.narrow);
   const auto feed = [&](const std::string& name, const NormSpec& norm) {
     Mlp mlp = layer.mlp;
     mlp.up = name + "intermediate.dense", mlp.down = name + "output.dense";
-    y = Sum2(net, norm, p + name + "output.LayerNorm", FeedForward(net, mlp, p, y, n.narrow), y,
-             n.narrow);
+    y = SumNorm(net, norm, p + name + "output.LayerNorm", FeedForward(net, mlp, p, y, n.narrow), y,
+                n.narrow);
   };
   for (int64_t i = 0; i + 1 < n.networks; ++i) feed(StrCat("ffn.", i, "."), n.norm);
   feed("", n.plain_norm);
   if (!n.bottleneck) return y;
-  return Sum2(net, n.norm, p + "output.bottleneck.LayerNorm",
-              dense("output.bottleneck.dense", y, n.narrow, n.width), x, n.width);
+  return SumNorm(net, n.norm, p + "output.bottleneck.LayerNorm",
+                 dense("output.bottleneck.dense", y, n.narrow, n.width), x, n.width);
 }
 
 // Each word with its neighbors, [batch, length, 3 * size].
@@ -191,7 +192,7 @@ Encoder MobileBert(Net& net) {
   Encoder e =
       BertLike(net, "mobilebert.",
                {.width = 512, .layers = 24, .heads = 4, .hidden = 512, .activation = "relu"});
-  const auto n = std::make_shared<Narrow>();
+  const auto n = std::make_shared<NarrowPlan>();
   n->width = e.width;
   n->bottleneck = s.Flag("use_bottleneck", true);
   n->narrow = n->bottleneck ? s.Size("intra_bottleneck_size", 128) : e.width;
@@ -236,6 +237,10 @@ Encoder MobileBert(Net& net) {
       Broken("config.json: ", layer.attention.heads, " heads cannot share ", n->narrow, " numbers");
     }
     layer.attention.size = n->narrow / layer.attention.heads;
+    if (n->all_narrow) {  // stored, and not used
+      net.IgnoreWeights({layer.prefix + "bottleneck.attention.*",
+                         "mobilebert." + layer.prefix + "bottleneck.attention.*"});
+    }
     layer.whole = [n](Context& context, const Layer& of, const Expr& x) {
       return MobileBertLayer(*n, context, of, x);
     };
@@ -243,7 +248,11 @@ Encoder MobileBert(Net& net) {
   if (!s.Flag("classifier_activation", true)) e.pooler = Step{};
   Head& words = e.heads[0];
   words.steps[0].norm_spec = layer_norm;
-  if (e.width > e.word_width) words.more = "cls.predictions.dense.weight";
+  if (e.width > e.word_width) {
+    words.more = "cls.predictions.dense.weight";
+  } else {
+    net.IgnoreWeights({"cls.predictions.dense.weight"});  // of no elements
+  }
   AddPretraining(e);
   return e;
 }
@@ -251,11 +260,11 @@ Encoder MobileBert(Net& net) {
 // --- SqueezeBERT ---------------------------------------------------------------------------------
 
 // Dense layers whose numbers are in groups: convolutions of one element.
-struct Groups {
+struct SqueezeGroups {
   int64_t width = 0, q = 1, k = 1, v = 1, out = 1, up = 1, down = 1;
 };
 
-Expr SqueezeBertLayer(const Groups& g, Context& context, const Layer& layer, const Expr& x) {
+Expr SqueezeBertLayer(const SqueezeGroups& g, Context& context, const Layer& layer, const Expr& x) {
   Net& net = context.net();
   const Attention& a = layer.attention;
   const int64_t width = g.width, hidden = layer.mlp.hidden;
@@ -286,12 +295,13 @@ Expr SqueezeBertLayer(const Groups& g, Context& context, const Layer& layer, con
   const Expr attended = heads("attention.query", g.q).Op("attention", operands);
   const Expr together = ReshapeTo(Transpose(attended, {0, 1, 3, 2}),
                                   {context.batch(), Size(width), context.length()});
-  const Expr y = Sum2(net, layer.norm, layer.prefix + "post_attention.layernorm",
-                      rows(conv(together, "post_attention.conv1d", width, width, g.out)), x, width);
+  const Expr y =
+      SumNorm(net, layer.norm, layer.prefix + "post_attention.layernorm",
+              rows(conv(together, "post_attention.conv1d", width, width, g.out)), x, width);
   const Expr inner = net.Activate(conv(channels(y), "intermediate.conv1d", width, hidden, g.up),
                                   layer.mlp.activation);
-  return Sum2(net, layer.norm, layer.prefix + "output.layernorm",
-              rows(conv(inner, "output.conv1d", hidden, width, g.down)), y, width);
+  return SumNorm(net, layer.norm, layer.prefix + "output.layernorm",
+                 rows(conv(inner, "output.conv1d", hidden, width, g.down)), y, width);
 }
 
 Encoder SqueezeBert(Net& net) {
@@ -300,13 +310,13 @@ Encoder SqueezeBert(Net& net) {
   if (s.Size("embedding_size", 768) != e.width) {
     Refuse("config.json: an 'embedding_size' other than 'hidden_size' is not supported");
   }
-  const Groups groups = {.width = e.width,
-                         .q = s.Size("q_groups", 4),
-                         .k = s.Size("k_groups", 4),
-                         .v = s.Size("v_groups", 4),
-                         .out = s.Size("post_attention_groups", 1),
-                         .up = s.Size("intermediate_groups", 4),
-                         .down = s.Size("output_groups", 4)};
+  const SqueezeGroups groups = {.width = e.width,
+                                .q = s.Size("q_groups", 4),
+                                .k = s.Size("k_groups", 4),
+                                .v = s.Size("v_groups", 4),
+                                .out = s.Size("post_attention_groups", 1),
+                                .up = s.Size("intermediate_groups", 4),
+                                .down = s.Size("output_groups", 4)};
   for (size_t i = 0; i < e.layers.size(); ++i) {
     e.layers[i].prefix = StrCat("encoder.layers.", i, ".");
     e.layers[i].whole = [groups](Context& context, const Layer& of, const Expr& x) {
@@ -317,7 +327,7 @@ Encoder SqueezeBert(Net& net) {
   return e;
 }
 
-[[maybe_unused]] const bool kCompactEncodersAreRegistered[] = {
+[[maybe_unused]] const bool kCompactEncoders[] = {
     RegisterEncoder("convbert", "ConvBert", ConvBert),
     RegisterEncoder("mobilebert", "MobileBert", MobileBert,
                     {"ForPreTraining", "ForNextSentencePrediction"}),

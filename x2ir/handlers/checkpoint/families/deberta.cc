@@ -46,7 +46,7 @@ int64_t BucketOf(int64_t distance, int64_t buckets, int64_t farthest) {
 }
 
 // The row of the table for each distance of a query from a key, from -n to n.
-std::vector<int64_t> Rows(const Relative& r) {
+std::vector<int64_t> TableRows(const Relative& r) {
   const auto row = [&](int64_t distance) {
     const int64_t bucket = r.buckets > 0 ? BucketOf(distance, r.buckets, r.farthest) : distance;
     return std::clamp<int64_t>(bucket + r.span, 0, 2 * r.span - 1);
@@ -60,11 +60,11 @@ std::vector<int64_t> Rows(const Relative& r) {
   return rows;
 }
 
-void Prepare(Relative& r, Context& context, const std::string& base) {
+void PrepareRelative(Relative& r, Context& context, const std::string& base) {
   Net& net = context.net();
   r.table = net.Weight(base + "encoder.rel_embeddings.weight", {2 * r.span, r.width});
   if (r.normed) r.table = net.Norm(r.table, r.norm, base + "encoder.LayerNorm", r.width);
-  const std::vector<int64_t> rows = Rows(r);
+  const std::vector<int64_t> rows = TableRows(r);
   const Expr of_key = DistanceRow(net, context.length());
   if (r.from_query) r.by_query = ByDistance(net, rows, -of_key);
   if (r.from_key) r.by_key = ByDistance(net, rows, of_key);
@@ -104,12 +104,12 @@ std::vector<std::string> PositionKinds(Settings& s) {
   return kinds;
 }
 
-bool Has(const std::vector<std::string>& all, std::string_view name) {
+bool HasKind(const std::vector<std::string>& all, std::string_view name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
 // What both versions have in common.
-Encoder Common(Net& net, const BertDefaults& defaults, Relative& r, bool counts_all_kinds) {
+Encoder DebertaLike(Net& net, const BertDefaults& defaults, Relative& r, bool counts_all_kinds) {
   Settings& s = net.settings();
   Encoder e = BertLike(net, "deberta.", defaults);
   e.embed_width = s.Size("embedding_size", e.width);
@@ -119,9 +119,10 @@ Encoder Common(Net& net, const BertDefaults& defaults, Relative& r, bool counts_
   if (!s.Flag("position_biased_input", true)) e.positions.clear();
   const std::vector<std::string> kinds = PositionKinds(s);
   const bool relative = s.Flag("relative_attention", false);
-  r.from_query = relative && Has(kinds, "c2p"), r.from_key = relative && Has(kinds, "p2c");
-  const auto count = counts_all_kinds ? static_cast<int64_t>(kinds.size())
-                                      : int64_t{Has(kinds, "c2p")} + int64_t{Has(kinds, "p2c")};
+  r.from_query = relative && HasKind(kinds, "c2p"), r.from_key = relative && HasKind(kinds, "p2c");
+  const auto count = counts_all_kinds
+                         ? static_cast<int64_t>(kinds.size())
+                         : int64_t{HasKind(kinds, "c2p")} + int64_t{HasKind(kinds, "p2c")};
   const Attention& a = e.layers[0].attention;
   r.heads = a.heads, r.size = a.size, r.width = e.width, r.norm = e.norm;
   const int64_t most = s.Int("max_relative_positions", -1);
@@ -158,7 +159,7 @@ void SetRelative(Encoder& e, Relative r) {
     Broken("config.json: relative positions up to ", shared->farthest);
   }
   e.prepare = [shared](Context& context, const std::string& base) {
-    Prepare(*shared, context, base);
+    PrepareRelative(*shared, context, base);
   };
   for (Layer& layer : e.layers) {
     layer.attention.score_bias = [shared](Context& context, const std::string& prefix,
@@ -176,7 +177,7 @@ void IgnoreTable(Net& net) {
 
 Encoder DebertaV1(Net& net) {
   Relative r;
-  Encoder e = Common(net, {.vocab = 50265, .types = 0, .eps = 1e-7}, r, true);
+  Encoder e = DebertaLike(net, {.vocab = 50265, .types = 0, .eps = 1e-7}, r, true);
   net.settings().Only("talking_head", false);
   r.key = "attention.self.pos_proj", r.query = "attention.self.pos_q_proj";
   for (Layer& layer : e.layers) {
@@ -219,15 +220,15 @@ Expr WithNeighbors(Context& context, const Neighbors& n, const NormSpec& norm, i
 Encoder DebertaV2(Net& net) {
   Relative r;
   Settings& s = net.settings();
-  Encoder e = Common(net,
-                     {.vocab = 128100,
-                      .width = 1536,
-                      .layers = 24,
-                      .heads = 24,
-                      .hidden = 6144,
-                      .types = 0,
-                      .eps = 1e-7},
-                     r, false);
+  Encoder e = DebertaLike(net,
+                          {.vocab = 128100,
+                           .width = 1536,
+                           .layers = 24,
+                           .heads = 24,
+                           .hidden = 6144,
+                           .types = 0,
+                           .eps = 1e-7},
+                          r, false);
   r.buckets = std::max<int64_t>(s.Int("position_buckets", -1), 0);
   if (r.buckets > 0) r.span = r.buckets;
   if (r.buckets > 0 && (r.buckets < 4 || r.farthest - 1 <= r.buckets / 2)) {
@@ -274,7 +275,7 @@ Encoder DebertaV2(Net& net) {
   return e;
 }
 
-[[maybe_unused]] const bool kDebertaAreRegistered[] = {
+[[maybe_unused]] const bool kDeberta[] = {
     RegisterEncoder("deberta", "Deberta", DebertaV1),
     RegisterEncoder("deberta-v2", "DebertaV2", DebertaV2),
 };

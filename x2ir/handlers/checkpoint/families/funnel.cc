@@ -13,7 +13,7 @@
 namespace x2ir::checkpoint {
 namespace {
 
-struct Plan {
+struct FunnelPlan {
   int64_t width = 0, heads = 0, size = 0, hidden = 0;
   std::vector<int64_t> blocks, repeats;
   int64_t above = 0;  // layers of all tokens
@@ -24,7 +24,7 @@ struct Plan {
 };
 
 // The tokens of a level: what attention asks of them besides their vectors.
-struct Level {
+struct FunnelLevel {
   Expr count = nullptr;                  // int64, rank 0
   Expr types = nullptr, mask = nullptr;  // int64 [batch, count]
   Expr places = nullptr;                 // int64 [count], where the tokens are in the text
@@ -34,12 +34,12 @@ struct Level {
 
 class Funnel {
  public:
-  Funnel(Context& context, const Plan& plan, const std::string& base)
+  Funnel(Context& context, const FunnelPlan& plan, const std::string& base)
       : context_(context), net_(context.net()), b_(net_.b()), p_(plan), base_(base) {}
 
   Expr Run(const Tokens& tokens, const Expr& types, const Expr& x) {
-    const Level all = First(tokens, types);
-    Level now = all;
+    const FunnelLevel all = First(tokens, types);
+    FunnelLevel now = all;
     std::vector<Expr> states = {Apart(x)};
     for (size_t i = 0; i < p_.blocks.size(); ++i) Block(static_cast<int64_t>(i), now, states);
     Expr y = states.back();
@@ -56,8 +56,8 @@ class Funnel {
   Expr N(int64_t number) { return Int(b_, number); }
   Expr Apart(const Expr& x) { return ReshapeTo(x, {context_.batch(), Size(-1), Size(p_.width)}); }
 
-  Level First(const Tokens& tokens, const Expr& types) {
-    Level level;
+  FunnelLevel First(const Tokens& tokens, const Expr& types) {
+    FunnelLevel level;
     level.count = Scalar(b_, context_.length());
     level.types = types, level.mask = tokens.mask;
     level.places = level.shifted = Iota(level.count);
@@ -88,8 +88,8 @@ class Funnel {
     return p_.max ? Max(a, b) : (a + b) * 0.5;
   }
 
-  Level Next(const Level& level, const Pairs& pairs, int64_t block) {
-    Level next;
+  FunnelLevel Next(const FunnelLevel& level, const Pairs& pairs, int64_t block) {
+    FunnelLevel next;
     next.count = pairs.count;
     next.types = Gather(level.types, pairs.even, 1);
     next.mask = Min(Gather(level.mask, pairs.even, 1), Gather(level.mask, pairs.odd, 1));
@@ -102,7 +102,7 @@ class Funnel {
     return next;
   }
 
-  void Block(int64_t block, Level& now, std::vector<Expr>& states) {
+  void Block(int64_t block, FunnelLevel& now, std::vector<Expr>& states) {
     for (int64_t i = 0; i < p_.blocks[static_cast<size_t>(block)]; ++i) {
       for (int64_t j = 0; j < p_.repeats[static_cast<size_t>(block)]; ++j) {
         const std::string prefix = StrCat(base_, "encoder.blocks.", block, ".", i, ".");
@@ -115,7 +115,7 @@ class Funnel {
         }
         const Pairs pairs = PairsOf(now.count);
         const Expr pooled = Pooled(x, pairs);
-        const Level next = Next(now, pairs, block);
+        const FunnelLevel next = Next(now, pairs, block);
         states.push_back(p_.only_queries ? Attended(prefix, block, pooled, x, next, now)
                                          : Attended(prefix, block, pooled, pooled, next, next));
         now = next;
@@ -165,8 +165,8 @@ class Funnel {
   }
 
   // [batch, heads, queries, keys]: by how far they are from each other.
-  Expr ByPlaces(const std::string& prefix, int64_t block, const Expr& q, const Level& of_q,
-                const Level& of_k) {
+  Expr ByPlaces(const std::string& prefix, int64_t block, const Expr& q, const FunnelLevel& of_q,
+                const FunnelLevel& of_k) {
     const Expr biased = Biased(q, prefix + "attention.r_r_bias");
     const Expr kernel = net_.Weight(prefix + "attention.r_kernel", {p_.width, p_.heads, p_.size});
     if (p_.factorized) {
@@ -199,7 +199,8 @@ class Funnel {
   }
 
   // The same, by whether they are of one sentence.
-  Expr ByTypes(const std::string& prefix, const Expr& q, const Level& of_q, const Level& of_k) {
+  Expr ByTypes(const std::string& prefix, const Expr& q, const FunnelLevel& of_q,
+               const FunnelLevel& of_k) {
     const Expr embed = net_.Weight(prefix + "attention.seg_embed", {2, p_.heads, p_.size});
     const Expr scores =
         MatMul(Biased(q, prefix + "attention.r_s_bias"), Transpose(embed, {1, 2, 0}));
@@ -209,7 +210,7 @@ class Funnel {
   }
 
   Expr Attended(const std::string& prefix, int64_t block, const Expr& x, const Expr& from,
-                const Level& of_q, const Level& of_k) {
+                const FunnelLevel& of_q, const FunnelLevel& of_k) {
     const int64_t all = p_.heads * p_.size;
     const auto linear = [&](const Expr& of, const char* name, bool bias) {
       return Heads(net_.Linear(Reshape(of, std::vector<int64_t>{-1, p_.width}), prefix + name,
@@ -220,7 +221,7 @@ class Funnel {
                v = linear(from, "attention.v_head", true);
     Expr bias = ByPlaces(prefix, block, q, of_q, of_k) + ByTypes(prefix, q, of_q, of_k);
     if (p_.own_first) {
-      const auto inner = [&](const Level& level) {
+      const auto inner = [&](const FunnelLevel& level) {
         return (Iota(level.count) > N(0)).To(DType::kFloat32);
       };
       bias = bias * (Unsqueeze(inner(of_q), {1}) * Unsqueeze(inner(of_k), {0}));
@@ -246,12 +247,12 @@ class Funnel {
   Context& context_;
   Net& net_;
   Builder& b_;
-  const Plan& p_;
+  const FunnelPlan& p_;
   std::string base_;
 };
 
-Plan PlanOf(Settings& s, const std::string& class_name) {
-  Plan p;
+FunnelPlan PlanOf(Settings& s, const std::string& class_name) {
+  FunnelPlan p;
   p.width = s.Size("d_model|hidden_size", 768);
   p.heads = s.Size("n_head|num_attention_heads", 12);
   p.size = s.Size("d_head", 64);
@@ -288,7 +289,7 @@ Plan PlanOf(Settings& s, const std::string& class_name) {
 
 void BuildFunnel(Net& net, const std::string& class_name) {
   Settings& s = net.settings();
-  const Plan plan = PlanOf(s, class_name);
+  const FunnelPlan plan = PlanOf(s, class_name);
   IgnoreOldKeys(s);
   s.Ignore({"max_position_embeddings", "type_vocab_size", "num_hidden_layers", "num_blocks"});
   Encoder e;
@@ -319,7 +320,7 @@ void BuildFunnel(Net& net, const std::string& class_name) {
   BuildEncoder(net, std::move(e), class_name);
 }
 
-[[maybe_unused]] const bool kFunnelAreRegistered = RegisterArchitecture(
+[[maybe_unused]] const bool kFunnel = RegisterArchitecture(
     {.model_type = "funnel",
      .kind = "encoder",
      .classes = {"FunnelModel", "FunnelBaseModel", "FunnelForMaskedLM",

@@ -128,6 +128,7 @@ Encoder NomicBert(Net& net) {
   Settings& s = net.settings();
   Encoder e = BertLike(net, "nomic_bert.", PublishedNomicBert(s));
   e.positions.clear();
+  e.heads[0].steps[0].norm = "cls.predictions.transform.layer_norm";
   Layer layer = e.layers[0];
   Attention& a = layer.attention;
   a.size = s.Size("head_dim", a.size);
@@ -223,7 +224,9 @@ Encoder Esm(Net& net) {
   }
   e.heads = {LmHead(), DenseLabelsHead("tanh"), TagsHead()};
   for (const std::string& base : {e.base, std::string()}) {
-    net.IgnoreWeights({base + "contact_head.*", base + "rotary_embeddings.inv_freq"});
+    // The last one is how newer versions of the library write the name.
+    net.IgnoreWeights({base + "contact_head.*", base + "rotary_embeddings.inv_freq",
+                       base + "encoder.layer.*.attention.self.rotary_embeddings.inv_freq"});
     for (size_t i = 0; i < e.layers.size(); ++i) {
       net.IgnoreWeights(
           {StrCat(base, "encoder.layer.", i, ".attention.self.rotary_embeddings.inv_freq")});
@@ -232,7 +235,7 @@ Encoder Esm(Net& net) {
   return e;
 }
 
-[[maybe_unused]] const bool kRotaryEncodersAreRegistered[] = {
+[[maybe_unused]] const bool kRotaryEncoders[] = {
     RegisterEncoder("modernbert", "ModernBert", ModernBert),
     RegisterEncoder("nomic_bert", "NomicBert", NomicBert),
     RegisterEncoder("roformer", "RoFormer", RoFormer),
