@@ -314,7 +314,9 @@ Expr CountedPositions(Net& net, const Expr& ids, int64_t padding, int64_t width,
 
 void BuildSeq2Seq(Net& net, Seq2Seq model, const std::string& class_name) {
   const bool classifies = class_name.ends_with("ForSequenceClassification");
-  const bool has_head = !classifies && !class_name.ends_with("Model");
+  const bool has_head =
+      !classifies && (!class_name.ends_with("Model") || class_name.ends_with("MTModel") ||
+                      class_name.ends_with("LMHeadModel"));
   BuildingParts building(net, std::move(model));
   const Request::Part part = net.request().part;
   if (part == Request::kEncoder || class_name.ends_with("EncoderModel")) return building.Encoder();

@@ -35,6 +35,9 @@ class Listening {
     if (keeps_all_) x = WeightedSum();
     net_.IgnoreWeights({m_.prefix + "masked_spec_embed"});
     if (labels && m_.adapter) Refuse("class '", class_name, "' with an adapter");
+    if (keeps_all_ && m_.squeeze > 1) {
+      Refuse("class '", class_name, "' with 'use_weighted_layer_sum'");
+    }
     if (is("ForCTC")) {
       x = Adapted(x);
       const int64_t width = m_.adapter ? m_.adapter->width : m_.width;
@@ -82,16 +85,18 @@ class Listening {
   // [batch, channels, length] as [tokens, width].
   Expr Projected(const Expr& features) {
     const int64_t in = m_.channels.back();
-    const std::string name = m_.prefix + "feature_projection.";
     Expr x = Reshape(Transpose(features, {0, 2, 1}), std::vector<int64_t>{-1, in});
-    if (m_.projection_norm) x = net_.Norm(x, m_.norm, name + "layer_norm", in);
-    return net_.Linear(x, name + "projection", in, m_.width);
+    if (!m_.feature_norm.empty()) x = net_.Norm(x, m_.norm, m_.prefix + m_.feature_norm, in);
+    if (m_.projection.empty()) return x;
+    return net_.Linear(x, m_.prefix + m_.projection, in, m_.width);
   }
 
   Expr Encoded(Expr x) {
     // What is no sound is not to be heard by convolutions, too.
     if (mask_.value()) x = Where(Reshape(mask_, std::vector<int64_t>{-1, 1}), x, 0.0);
-    x = x + Positions(x);
+    const Size whole = length_;
+    const Expr whole_mask = mask_;
+    x = m_.squeeze > 1 ? Squeezed(x) : x + Positions(x);
     const std::string norm = m_.prefix + "encoder.layer_norm";
     if (!m_.norm_first) x = net_.Norm(x, m_.norm, norm, m_.width);
     Context context(net_, batch_, length_);
@@ -104,7 +109,40 @@ class Listening {
     }
     if (m_.norm_first) x = net_.Norm(x, m_.norm, norm, m_.width);
     Keep(x);
+    if (m_.squeeze > 1) x = Stretched(x, whole);
+    length_ = whole, mask_ = whole_mask;
     return x;
+  }
+
+  // The mean of steps, with positions: as many as there are whole groups of steps.
+  Expr Squeezed(const Expr& x) {
+    Builder& b = net_.b();
+    const Expr steps = ByTime(x, m_.width);
+    length_ = Divided(b, length_, Size(m_.squeeze));
+    if (mask_.value()) {
+      const Expr groups = Sum(mask_.To(DType::kInt64), 1) / static_cast<double>(m_.squeeze);
+      mask_ = FirstOf(net_, groups, length_);
+    }
+    const Expr used = Slice(steps, 1, Size(0), Times(b, length_, Size(m_.squeeze)));
+    const Expr groups = ReshapeTo(used, {batch_, length_, Size(m_.squeeze), Size(m_.width)});
+    const Expr positions =
+        PositionConv(Transpose(steps, {0, 2, 1}), m_.prefix + "encoder.pos_conv_embed.conv");
+    const Expr some = net_.Activate(Slice(positions, 2, Size(0), length_), m_.activation);
+    const Expr y = Reduce(groups, "reduce_mean", {2}) + Transpose(some, {0, 2, 1});
+    return Reshape(y, std::vector<int64_t>{-1, m_.width});
+  }
+
+  // Each step as several ones, and zeros for what is left.
+  Expr Stretched(const Expr& x, const Size& whole) {
+    Builder& b = net_.b();
+    const Expr y = net_.Activate(
+        net_.Linear(x, m_.prefix + "encoder.upsample.projection", m_.width, m_.width * m_.squeeze),
+        m_.activation);
+    const Size used = Times(b, length_, Size(m_.squeeze));
+    const Expr steps = ReshapeTo(y, {batch_, used, Size(m_.width)});
+    const Expr rest =
+        Filled(b, DType::kFloat32, {batch_, Minus(b, whole, used), Size(m_.width)}, 0);
+    return Reshape(Concat(b, {steps, rest}, 1), std::vector<int64_t>{-1, m_.width});
   }
 
   Expr LayerAdapter(const std::string& name, const Expr& x) {
@@ -133,12 +171,13 @@ class Listening {
     return Reshape(y, std::vector<int64_t>{-1, m_.width});
   }
 
-  // As long as its operand: an even kernel has one zero less at the end.
+  // As long as its operand, before strides: an even kernel has one zero less at the end.
   Expr PositionConv(const Expr& x, const std::string& name) {
     const int64_t half = m_.position_kernel / 2;
     const Net::ConvSpec conv = {.in = m_.width,
                                 .out = m_.width,
                                 .kernel = {m_.position_kernel},
+                                .stride = {m_.squeeze},
                                 .padding = {half, m_.position_kernel % 2 ? half : half - 1},
                                 .groups = m_.position_groups};
     if (net_.HasWeight(name + ".weight")) return net_.Conv(x, name, conv);
@@ -236,7 +275,7 @@ Expr GatedHalves(const Expr& x, int64_t channels) {
 
 void BuildListener(Net& net, Listener listener, const std::string& class_name) {
   // A model without a head names its weights without the prefix.
-  if (!net.HasWeight(listener.prefix + "feature_projection.projection.weight")) {
+  if (!net.HasWeight(listener.prefix + "feature_extractor.conv_layers.0.conv.weight")) {
     for (Layer& layer : listener.layers) {
       layer.prefix.erase(0, listener.prefix.size());
       if (layer.attention.distance_bias) {

@@ -33,12 +33,16 @@ struct Listener {
   enum ConvNorm : uint8_t { kGroup, kLayer };
   ConvNorm conv_norm = kGroup;
   std::string activation = "gelu";  // of all convolutions
-  bool projection_norm = true;
+  // Of the last convolution's result; empty: none.
+  std::string feature_norm = "feature_projection.layer_norm";
+  std::string projection = "feature_projection.projection";
   // Positions: convolutions of what the layers begin with, added to it. `position_layers` of them
   // have a norm without weights; 0: one, whose weight is a direction and a length, or is normed
   // first.
   int64_t position_kernel = 128, position_groups = 16, position_layers = 0;
   bool position_batch_norm = false;
+  // The layers see the mean of that many steps, and their result becomes as long again.
+  int64_t squeeze = 1;
   std::vector<Layer> layers;
   bool norm_first = false;    // the norm of all layers' result, else of what they begin with
   int64_t layer_adapter = 0;  // width of what is added to each layer's result; 0: none

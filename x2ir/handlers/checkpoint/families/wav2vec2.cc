@@ -130,7 +130,7 @@ Listener Wav2Vec2(Net& net) {
 
 Listener Hubert(Net& net) {
   Listener m = ListenerLike(net, "hubert.");
-  m.projection_norm = net.settings().Flag("feat_proj_layer_norm", true);
+  if (!net.settings().Flag("feat_proj_layer_norm", true)) m.feature_norm.clear();
   m.position_batch_norm = net.settings().Flag("conv_pos_batch_norm", false);
   return m;
 }
@@ -150,12 +150,23 @@ Listener WavLm(Net& net) {
 }
 
 Listener Data2VecAudio(Net& net) {
-  Listener m = ListenerLike(net, "data2vec_audio.");
   Settings& s = net.settings();
+  s.Only("do_stable_layer_norm", false);
+  Listener m = ListenerLike(net, "data2vec_audio.");
   ReadAdapter(net, m);
   m.conv_norm = Listener::kLayer;
   m.position_layers = s.Count("num_conv_pos_embeddings", 5);
   m.position_kernel = s.Size("conv_pos_kernel_size", 19);
+  return m;
+}
+
+Listener Sew(Net& net) {
+  Settings& s = net.settings();
+  s.Only("do_stable_layer_norm", false);
+  Listener m = ListenerLike(net, "sew.");
+  m.squeeze = s.Count("squeeze_factor", 2);
+  m.feature_norm = "layer_norm";
+  m.projection = m.channels.back() == m.width ? "" : "feature_projection";
   return m;
 }
 
@@ -167,6 +178,7 @@ Listener UniSpeechSat(Net& net) { return ListenerLike(net, "unispeech_sat."); }
     RegisterListener("hubert", "Hubert", Hubert),
     RegisterListener("wavlm", "WavLM", WavLm),
     RegisterListener("data2vec-audio", "Data2VecAudio", Data2VecAudio),
+    RegisterListener("sew", "SEW", Sew),
     RegisterListener("unispeech", "UniSpeech", UniSpeech),
     RegisterListener("unispeech-sat", "UniSpeechSat", UniSpeechSat),
 };
