@@ -1,7 +1,8 @@
-// Checkpoints of transformers with what it computes of them: checkpoint-cases.tar.xz of
-// tests/data/cases (NAME/config.json, weights, NAME/io.safetensors with the model's own names, and
-// a padded batch as case "batch"). Each becomes a graph, which is evaluated, exported, and run by
-// ONNX Runtime where that is installed. Decoders also go step by step over their cache.
+// Checkpoints of transformers with what it computes of them: checkpoint-cases.tar.xz and
+// checkpoint-families.tar.xz of tests/data/cases (NAME/config.json, weights, NAME/io.safetensors
+// with the model's own names, and a padded batch as case "batch"). Each becomes a graph, which is
+// evaluated, exported, and run by ONNX Runtime where that is installed. Decoders also go step by
+// step over their cache.
 //
 //   X2IR_CASES=REGEX         only the cases whose names match
 //   X2IR_CHECKPOINTS=DIR     a folder of cases instead
@@ -39,16 +40,23 @@ struct Case {
 };
 
 std::vector<Case> Cases() {
-  const std::string given = Env("X2IR_CHECKPOINTS");
-  const fs::path root =
-      given.empty() ? Unpacked("checkpoint-cases.tar.xz", "checkpoint-cases") : fs::path(given);
+  std::vector<fs::path> roots;
+  if (const std::string given = Env("X2IR_CHECKPOINTS"); !given.empty()) {
+    roots = {given};
+  } else {
+    for (const char* name : {"checkpoint-cases", "checkpoint-families"}) {
+      roots.push_back(Unpacked(StrCat(name, ".tar.xz"), name));
+    }
+  }
   const std::regex wanted(Env("X2IR_CASES").empty() ? ".*" : Env("X2IR_CASES"));
   std::vector<Case> cases;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(root, error)) {
-    const std::string name = entry.path().filename().string();
-    if (fs::exists(entry.path() / "config.json") && std::regex_search(name, wanted)) {
-      cases.push_back({name, entry.path()});
+  for (const fs::path& root : roots) {
+    for (const auto& entry : fs::directory_iterator(root, error)) {
+      const std::string name = entry.path().filename().string();
+      const bool has_model =
+          fs::exists(entry.path() / "config.json") || fs::exists(entry.path() / "modules.json");
+      if (has_model && std::regex_search(name, wanted)) cases.push_back({name, entry.path()});
     }
   }
   std::sort(cases.begin(), cases.end(),
@@ -198,7 +206,9 @@ TEST(CheckpointCases, OlderConfigurationsMeanTheSame) {
     Evaluate(older, *model);
     ++checked;
   }
-  if (Env("X2IR_CHECKPOINTS").empty() && Env("X2IR_CASES").empty()) EXPECT_GT(checked, 5);
+  if (Env("X2IR_CHECKPOINTS").empty() && Env("X2IR_CASES").empty()) {
+    EXPECT_GT(checked, 5);
+  }
 }
 
 // What ONNX Runtime is asked: the first case of a checkpoint, every input given.

@@ -44,8 +44,8 @@ struct Program : SourceProgram {
   // config.json, or what GGUF's metadata is in its terms.
   Json config;
   // Keys of config.json's kind that stand in other files of the folder: "pooling", "dense" and
-  // "normalize" of sentence-transformers. And where weights are stored in another form than transformers has
-  // (GGUF), each true or absent:
+  // "normalize" of sentence-transformers. And where weights are stored in another form than
+  // transformers has (GGUF), each true or absent:
   //   "rope_interleaved": rows of q and k are in the order of pairs, 0, half, 1, half + 1, ... of
   //     each head, so that rotary positions turn neighbours and not halves (weights and biases)
   //   "norm_has_one": weights of norms that transformers adds 1 to (Gemma) have it added

@@ -186,7 +186,8 @@ class DetrNet {
           (Iota(Scalar(b_, n)).To(DType::kFloat32) + 1.0) / (count + 1e-6) * (2 * std::numbers::pi);
       const Expr angles = Unsqueeze(at, {1}) *
                           NumbersAs(b_, DType::kFloat32, {1, half / 2}, frequencies, "frequencies");
-      return Reshape(x2ir::Stack(b_, {Sin(angles), Cos(angles)}, 2), std::vector<int64_t>{-1, half});
+      return Reshape(x2ir::Stack(b_, {Sin(angles), Cos(angles)}, 2),
+                     std::vector<int64_t>{-1, half});
     };
     const auto spread = [&](const Expr& x, int64_t axis) {
       return Expand(Unsqueeze(x, {axis}), Vector(b_, {rows, columns, x2ir::Size(half)}));
