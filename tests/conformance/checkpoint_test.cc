@@ -45,7 +45,7 @@ std::vector<Case> Cases() {
     roots = {given};
   } else {
     for (const char* name : {"checkpoint-cases", "checkpoint-families"}) {
-      roots.push_back(Unpacked(StrCat(name, ".tar.xz"), name));
+      roots.push_back(Unpacked(StrCat(name, ".tar.xz"), name) / name);
     }
   }
   const std::regex wanted(Env("X2IR_CASES").empty() ? ".*" : Env("X2IR_CASES"));
@@ -90,9 +90,23 @@ std::string Difference(const Tensor& got, const Tensor& want, const Tensor* mask
   return "";
 }
 
+// Models of sounds take a mask where they are asked to: the case says whether it has one.
+FormatOptions ReadingOf(const Case& test, FormatOptions options = {}) {
+  const auto io = ReadSafetensors(test.io());
+  bool mask = false, sound = false;
+  if (io.ok()) {
+    for (const NamedTensor& t : io->tensors) {
+      mask = mask || t.name.ends_with("attention_mask");
+      sound = sound || t.name == "input_values" || t.name == "input_features";
+    }
+  }
+  if (mask && sound) options.Set("attention_mask", true);
+  return options;
+}
+
 absl::StatusOr<Model> ImportCase(const Case& test, const FormatOptions& reading = {}) {
   ImportOptions options;
-  options.format_options = reading;
+  options.format_options = ReadingOf(test, reading);
   return Import(test.folder.string(), options);
 }
 
@@ -228,9 +242,15 @@ class Exporter {
     const std::string stem = StrCat(test.name, ".", opset, contrib ? ".contrib" : "");
     const fs::path file = folder_ / (stem + ".onnx");
     ConvertOptions options;
+    options.from.format_options = ReadingOf(test);
     options.to.opset = opset;
     if (contrib) options.to.format_options.Set("contrib", true);
     const absl::Status written = Convert(test.folder.string(), file.string(), options);
+    // Resizes with antialias are newer than opset 13.
+    if (opset == 13 && absl::IsFailedPrecondition(written)) {
+      refused_.push_back(test.name);
+      return;
+    }
     ASSERT_TRUE(written.ok()) << stem << ": " << written;
     for (const IoCase& io : *cases) {
       std::vector<NamedTensor> tensors;
@@ -258,12 +278,15 @@ class Exporter {
     }
   }
 
-  void Finish() { ExpectAgreement(*judge_, asked_); }
+  void Finish() {
+    ExpectAgreement(*judge_, asked_);
+    EXPECT_LE(refused_.size(), 2u);
+  }
 
  private:
   const fs::path folder_ = fs::path(X2IR_BUILD_DIR) / "checkpoint-exported";
   std::unique_ptr<OrtJudge> judge_;
-  std::vector<std::string> asked_;
+  std::vector<std::string> asked_, refused_;
 };
 
 TEST(CheckpointCases, RunInOnnxRuntime) {

@@ -33,6 +33,7 @@
 #include "x2ir/core/edit/weights_from.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/core/suggest.h"
+#include "x2ir/formats/checkpoint/checkpoint.h"
 #include "x2ir/formats/checkpoint/genai.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/constant_order.h"
@@ -55,6 +56,7 @@ struct ConversionFlags {
   BatchFlags batch;
   RuntimeFlags runtime;
   bool genai = false;
+  std::string part;  // of a checkpoint that becomes several files
 };
 
 // What is to be done with each model.
@@ -168,6 +170,7 @@ absl::StatusOr<Plan> PlanOf(const ConversionFlags& flags, const ConversionVerb& 
   plan.from = std::move(options.from);
   plan.to = std::move(options.to);
   plan.from.format = flags.from;
+  if (!flags.part.empty()) plan.from.format_options.Set("part", flags.part);
   // A list of files may say what each is measured on.
   if (flags.batch.list.empty()) X2IR_RETURN_IF_ERROR(CheckCalibrates(plan.to));
   X2IR_RETURN_IF_ERROR(PlanRuntime(flags, plan));
@@ -460,7 +463,48 @@ absl::Status CalibrateBy(const BatchFile& file, ExportOptions& to) {
 }
 
 int RunConversion(const ConversionFlags& flags, const Settings& settings,
+                  const ConversionVerb& words, Session& session);
+
+// Each part of a checkpoint as a file in the folder that -o names.
+int RunParts(const std::vector<checkpoint::ModelPart>& parts, const ConversionFlags& flags,
+             const Settings& settings, const ConversionVerb& words, Session& session) {
+  ConversionFlags own = flags;
+  if (own.to.empty()) own.to = "onnx";
+  const auto target = FormatCalled("--to", own.to, /*written=*/true);
+  if (!target.ok()) return session.Usage(target.status());
+  if (parts.size() > 1 && !flags.report.empty()) {
+    return session.Usage("--report: one file for each part; --part converts one of them");
+  }
+  std::error_code error;
+  std::filesystem::create_directories(flags.out, error);
+  if (error) {
+    return session.Fail(
+        absl::UnavailableError(StrCat("cannot make folder '", flags.out, "': ", error.message())),
+        Phase::kWriting);
+  }
+  for (const checkpoint::ModelPart& part : parts) {
+    own.part = part.part;
+    own.out =
+        (std::filesystem::path(flags.out) / (part.name + (*target)->extensions.front())).string();
+    if (const int code = RunConversion(own, settings, words, session); code != kDone) return code;
+  }
+  return kDone;
+}
+
+// Whether -o names a folder, into which a checkpoint's files go by their usual names.
+bool NamesFolder(const ConversionFlags& flags) {
+  std::error_code ignored;
+  return flags.batch.list.empty() && !flags.out.empty() && !FormatOfExtension(flags.out) &&
+         (flags.out.ends_with('/') || std::filesystem::is_directory(flags.out, ignored));
+}
+
+int RunConversion(const ConversionFlags& flags, const Settings& settings,
                   const ConversionVerb& words, Session& session) {
+  if (NamesFolder(flags)) {
+    const auto parts = checkpoint::PartsOf(Source(flags.model));
+    if (!parts.ok()) return session.Fail(parts.status(), Phase::kReading);
+    if (!parts->empty()) return RunParts(*parts, flags, settings, words, session);
+  }
   absl::StatusOr<Plan> plan = PlanOf(flags, words);
   if (!plan.ok()) return session.Usage(plan.status());
   for (const std::string& warning : plan->warnings) session.Warn(warning);

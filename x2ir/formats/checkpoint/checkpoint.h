@@ -3,6 +3,7 @@
 #define X2IR_FORMATS_CHECKPOINT_CHECKPOINT_H_
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -20,6 +21,14 @@ absl::StatusOr<std::shared_ptr<Program>> ReadFolder(const Source& source);
 // The options of both formats, and a model of a program that was read with them.
 std::vector<OptionDef> ReadOptions();
 Model ModelOf(std::shared_ptr<Program> program, const ReadRequest& request);
+
+// What a folder gets for a checkpoint, each a file of its own: "encoder_model" and "decoder_model"
+// of a model that has both (the values of the option "part"), else "model". Empty: not a folder of
+// a checkpoint.
+struct ModelPart {
+  std::string name, part;
+};
+absl::StatusOr<std::vector<ModelPart>> PartsOf(const Source& source);
 
 }  // namespace checkpoint
 }  // namespace x2ir

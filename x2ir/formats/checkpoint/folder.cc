@@ -1,4 +1,5 @@
 // Folders of Hugging Face: config.json, and model.safetensors or its shards.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -154,7 +155,7 @@ std::vector<OptionDef> ReadOptions() {
 
 absl::StatusOr<std::shared_ptr<Program>> ReadFolder(const Source& source) {
   auto program = std::make_shared<Program>();
-  program->origin = source.name();
+  program->origin = source.folder();
   X2IR_ASSIGN_OR_RETURN(const std::string folder, ReadSentenceModules(source, *program));
   const std::string prefix = folder.empty() ? "" : folder + "/";
   X2IR_ASSIGN_OR_RETURN(const BlobPtr config, source.OpenBeside(prefix + kConfig));
@@ -178,24 +179,36 @@ absl::StatusOr<std::shared_ptr<Program>> ReadFolder(const Source& source) {
   return program;
 }
 
+absl::StatusOr<std::vector<ModelPart>> PartsOf(const Source& source) {
+  std::vector<ModelPart> parts;
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, source.FindBeside(kConfig));
+  if (!file) return parts;
+  X2IR_ASSIGN_OR_RETURN(const Json config, ReadJson(*file, kConfig));
+  if (!config.Has("model_type")) return parts;
+  if (config["is_encoder_decoder"].Flag()) {
+    parts = {{"encoder_model", "encoder"}, {"decoder_model", "decoder"}};
+  } else {
+    parts = {{"model", ""}};
+  }
+  return parts;
+}
+
 namespace {
 
+// A folder, or the weights in it.
 Match RecognizeFolder(const Candidate& file) {
-  if (!file.is_folder) return Match::kNo;
-  const Source folder(file.path);
-  const auto config = folder.FindBeside(kConfig);
-  if (!config.ok()) return Match::kNo;
-  if (!*config) {
-    const auto modules = folder.FindBeside(kModules);
-    return modules.ok() && *modules &&
-                   (*modules)->view().find(".Transformer\"") != std::string::npos
-               ? Match::kCertain
-               : Match::kNo;
-  }
-  const std::string_view text = (*config)->view();
-  return text.find("\"model_type\"") != text.npos || text.find("\"architectures\"") != text.npos
-             ? Match::kCertain
-             : Match::kNo;
+  if (!file.is_folder && !file.path.ends_with(".safetensors")) return Match::kNo;
+  const Source source(file.path);
+  const auto says = [&](const char* name, std::initializer_list<std::string_view> any) {
+    const auto beside = source.FindBeside(name);
+    if (!beside.ok() || !*beside) return false;
+    return std::any_of(any.begin(), any.end(), [&](std::string_view text) {
+      return (*beside)->view().find(text) != std::string_view::npos;
+    });
+  };
+  const bool one =
+      says(kConfig, {"\"model_type\"", "\"architectures\""}) || says(kModules, {".Transformer\""});
+  return one ? Match::kCertain : Match::kNo;
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterFormat({

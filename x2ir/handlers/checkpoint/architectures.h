@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/net.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // The kind of those that can be made in parts.
 inline constexpr char kEncoderDecoder[] = "encoder-decoder";
@@ -30,6 +32,7 @@ bool RegisterArchitecture(Architecture architecture);
 const Architecture* FindArchitecture(std::string_view model_type);
 std::vector<const Architecture*> AllArchitectures();  // by name
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_ARCHITECTURES_H_

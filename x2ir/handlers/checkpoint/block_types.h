@@ -9,9 +9,11 @@
 #include <cstdint>
 
 #include "x2ir/formats/checkpoint/ggml_types.h"
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/dtype.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 inline constexpr int64_t kMaxBlock = 256;  // numbers of a block
 inline constexpr int64_t kMinGroup = 16;   // numbers with one scale
@@ -29,6 +31,7 @@ struct BlockType {
 // Null for a type that has no row.
 const BlockType* FindBlockType(int ggml_type);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_BLOCK_TYPES_H_

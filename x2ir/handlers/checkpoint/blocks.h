@@ -8,9 +8,11 @@
 #include "absl/status/statusor.h"
 #include "x2ir/builder/expr.h"
 #include "x2ir/formats/checkpoint/program.h"
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // float32 of the weight's sizes: dequantize_linear of integers (int4, uint4 or int8) with one scale
 // for each group of the last axis; for types with minima less these, group by group. Large tensors
@@ -25,6 +27,7 @@ Expr BlockRowsAsIr(Builder& b, const BlockWeight& weight, const Expr& ids, std::
 // The numbers; `type`: float32, or rounded to float16 or bfloat16.
 absl::StatusOr<Tensor> DequantizedBlock(const BlockWeight& weight, DType type);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_BLOCKS_H_

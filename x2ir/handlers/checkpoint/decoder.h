@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/architectures.h"
 #include "x2ir/handlers/checkpoint/transformer.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 struct Decoder {
   int64_t width = 0, vocab = 0;
@@ -95,6 +97,7 @@ Experts GraniteExperts(Net& net, const Decoder& d);
 
 void BuildDecoder(Net& net, Decoder decoder, const std::string& class_name);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_DECODER_H_

@@ -15,10 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/architectures.h"
 #include "x2ir/handlers/checkpoint/transformer.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // --- Heads ---------------------------------------------------------------------------------------
 
@@ -135,6 +137,7 @@ Head SummaryHead(Settings& settings, const SummaryDefaults& defaults = {});
 // The two heads that BERT was trained with, together and alone.
 void AddPretraining(Encoder& encoder);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_ENCODER_H_

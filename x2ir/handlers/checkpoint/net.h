@@ -19,10 +19,12 @@
 #include "x2ir/builder/expr.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/formats/checkpoint/program.h"
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/handlers/checkpoint/settings.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // A name with its prefix: "model.layers.0." / "mlp" is "model.layers.0.mlp".
 std::string Joined(std::string_view prefix, std::string_view name);
@@ -134,6 +136,7 @@ class Net {
   std::map<std::string, Value*, std::less<>> stored_, cast_;
 };
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_NET_H_

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/net.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // A number for each distance: `numbers` are those of -n, .. 0, .. n; farther ones are as -n and n.
 Expr ByDistance(Net& net, const std::vector<int64_t>& numbers, const Expr& distances);
@@ -20,6 +22,7 @@ Expr DistanceRow(Net& net, const Size& length);
 // [batch, heads, length, length].
 Expr Skewed(Net& net, const Expr& x, const Size& batch, int64_t heads, const Size& length);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_RELATIVE_H_

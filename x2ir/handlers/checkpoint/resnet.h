@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/net.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 struct ConvStages {
   int64_t channels = 3, embedding = 64, embedding_kernel = 7;
@@ -30,6 +32,7 @@ ConvStages ResNetStages(Settings& settings);
 std::vector<Expr> RunStages(Net& net, const ConvStages& stages, const std::string& prefix,
                             const Expr& pixels);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_RESNET_H_

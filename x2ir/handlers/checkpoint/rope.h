@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/net.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 struct Rope {
   int64_t dim = 0;           // elements of a head that are turned: the first ones, an even number
@@ -61,6 +63,7 @@ Turn TurnOf(Net& net, const Rope& rope, const Expr& positions);
 // x [batch, heads, length, size], turned.
 Expr Turned(const Expr& x, const Rope& rope, const Turn& turn);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_ROPE_H_

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/net.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // Whether the folder has modules of sentence-transformers.
 bool HasSentence(const Program& program);
@@ -15,6 +17,7 @@ bool HasSentence(const Program& program);
 // [batch, length], which tokens count.
 void OutputSentence(Net& net, const Expr& x, const Expr& mask, int64_t width);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_SENTENCE_H_

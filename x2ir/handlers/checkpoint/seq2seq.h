@@ -25,10 +25,12 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/architectures.h"
 #include "x2ir/handlers/checkpoint/transformer.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // What the layers of an encoder begin with.
 struct Front {
@@ -94,6 +96,7 @@ void BuildSeq2Seq(Net& net, Seq2Seq model, const std::string& class_name);
 // Bart and its like: `norm_first` is before branches, else of sums.
 Seq2Seq BartLike(Net& net, bool norm_first);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_SEQ2SEQ_H_

@@ -16,10 +16,12 @@
 
 #include "absl/status/status.h"
 #include "x2ir/formats/json_tree.h"
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // Thrown where a checkpoint cannot be converted; caught where the graph is made.
 struct Refusal {
@@ -86,6 +88,7 @@ class Settings {
   std::map<std::string, std::unique_ptr<Settings>, std::less<>> nested_;
 };
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_SETTINGS_H_

@@ -11,10 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/architectures.h"
 #include "x2ir/handlers/checkpoint/transformer.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // What a convolution without padding leaves of lengths (int64).
 Expr WindowsIn(const Expr& lengths, int64_t kernel, int64_t stride);
@@ -63,6 +65,7 @@ bool RegisterListener(std::string model_type, std::string stem, DescribeListener
 
 void BuildListener(Net& net, Listener listener, const std::string& class_name);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_SOUND_H_

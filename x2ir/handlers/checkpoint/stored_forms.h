@@ -4,12 +4,15 @@
 #define X2IR_HANDLERS_CHECKPOINT_STORED_FORMS_H_
 
 #include "x2ir/formats/json_tree.h"
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/decoder.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 void UseStoredForms(const Json& extras, Decoder& decoder);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_STORED_FORMS_H_

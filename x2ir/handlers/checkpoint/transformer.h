@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/net.h"
 #include "x2ir/handlers/checkpoint/rope.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 class Context;
 
@@ -277,6 +279,7 @@ Expr Recur(Context& context, const StateSpace& space, const std::string& prefix,
            int64_t width);
 Expr RunLayer(Context& context, const Layer& layer, const Expr& x, int64_t width);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_TRANSFORMER_H_

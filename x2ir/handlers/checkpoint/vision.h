@@ -14,10 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/handlers/checkpoint/architectures.h"
 #include "x2ir/handlers/checkpoint/transformer.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 using BuildVision = std::function<void(Net& net, const std::string& class_name)>;
 // Registers the classes STEM + suffix; none given: ForImageClassification and Model.
@@ -147,6 +149,7 @@ Expr TokenAt(const Encoded& encoded, int64_t i);  // [batch, width]
 // The mean of the tokens from that one on, [batch, width].
 Expr MeanFrom(const Encoded& encoded, int64_t first);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_VISION_H_
