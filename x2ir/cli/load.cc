@@ -18,6 +18,9 @@ absl::StatusOr<Model> LoadFile(const Session& session, const std::string& path, 
   X2IR_ASSIGN_OR_RETURN(LoadOptions options, session.Loading(*format));
   options.inputs = wanted.inputs;
   options.outputs = wanted.outputs;
+  for (const auto& [name, value] : wanted.format_options.values()) {
+    options.format_options.Set(name, value);
+  }
   return Load(path, *format, options);
 }
 

@@ -117,6 +117,9 @@ Request RequestOf(const ReadRequest& request) {
           .part = part == "encoder"   ? Request::kEncoder
                   : part == "decoder" ? Request::kDecoder
                                       : Request::kWhole,
+          .weight_bits = request.options.Flag("int4")           ? 4
+                         : request.options.Flag("int8_weights") ? 8
+                                                                : 0,
           .sound_mask = request.options.Flag("attention_mask")};
 }
 
@@ -148,6 +151,10 @@ std::vector<OptionDef> ReadOptions() {
                    "earlier steps",
            .placeholder = "PART",
            .choices = {"whole", "encoder", "decoder"}},
+          OptionDef::Flag("int4",
+                          "Round the weights of a float checkpoint's layers to four bits, with a "
+                          "scale for each 32 of a row; embeddings and the head stay"),
+          OptionDef::Flag("int8_weights", "The same to eight bits"),
           OptionDef::Flag("attention_mask",
                           "A model of sounds takes attention_mask, too: which samples of a batch "
                           "are no padding. Models of texts always do")};

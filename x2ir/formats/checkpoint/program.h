@@ -36,6 +36,7 @@ struct Request {
   // Of a model of an encoder and a decoder.
   enum Part : uint8_t { kWhole, kEncoder, kDecoder };
   Part part = kWhole;
+  int weight_bits = 0;      // 4, 8: weights of layers are rounded to that; 0: they are not
   bool sound_mask = false;  // models of sound take attention_mask, too
 };
 

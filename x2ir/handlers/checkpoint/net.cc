@@ -9,6 +9,7 @@
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/checkpoint/blocks.h"
+#include "x2ir/handlers/checkpoint/rounded.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -201,10 +202,20 @@ void Net::IgnoreWeights(const std::vector<std::string>& patterns) {
 
 // --- Layers --------------------------------------------------------------------------------------
 
+Expr Net::ProductWeight(std::string_view name, const std::vector<int64_t>& dims) {
+  const Tensor* tensor = request().weight_bits ? Find(name) : nullptr;
+  if (!tensor || !CanRound(*tensor)) return Weight(name, dims);
+  CheckDims(name, tensor->dims(), dims);
+  taken_.emplace(name);
+  Value*& known = rounded_[std::string(name)];
+  if (!known) known = RoundedAsIr(b_, *tensor, request().weight_bits, name);
+  return {b_, known};
+}
+
 Expr Net::Linear(const Expr& x, std::string_view name, int64_t in, int64_t out, bool bias,
                  bool transposed) {
   const std::string weight = StrCat(name, ".weight");
-  const Expr w = Weight(weight, transposed ? std::vector{in, out} : std::vector{out, in});
+  const Expr w = transposed ? Weight(weight, {in, out}) : ProductWeight(weight, {out, in});
   Value* shift = bias ? Weight(StrCat(name, ".bias"), {out}).value() : nullptr;
   if (x.rank() == 2) return Named(Dense(x, w, shift, transposed), name);
   // As a matrix: weights stay as they are then.

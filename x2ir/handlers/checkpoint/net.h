@@ -69,6 +69,10 @@ class Net {
   std::vector<int64_t> DimsOf(std::string_view name) const;
   // As float32. -1 in `dims` is any size.
   Expr Weight(std::string_view name, const std::vector<int64_t>& dims);
+  // The same of a matrix that is a factor of a product: rounded to few bits, where the user asks.
+  Expr ProductWeight(std::string_view name, const std::vector<int64_t>& dims);
+  // How many weights were rounded.
+  size_t rounded() const { return rounded_.size(); }
   // The type that it is stored in.
   Expr StoredWeight(std::string_view name, const std::vector<int64_t>& dims);
   // The numbers of a small weight that the graph does not hold.
@@ -133,7 +137,7 @@ class Net {
   StringSet taken_;
   std::vector<std::string> ignored_;
   StringMap<Tensor> parts_;  // of unstacked weights
-  std::map<std::string, Value*, std::less<>> stored_, cast_;
+  std::map<std::string, Value*, std::less<>> stored_, cast_, rounded_;
 };
 
 }  // namespace checkpoint

@@ -5,6 +5,7 @@
 #include "x2ir/core/dialect.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/handlers/checkpoint/architectures.h"
+#include "x2ir/handlers/checkpoint/rounded.h"
 #include "x2ir/handlers/checkpoint/sentence.h"
 
 namespace x2ir::checkpoint {
@@ -83,7 +84,7 @@ std::string ClassOf(const Program& program, const Architecture& architecture) {
 
 }  // namespace
 
-absl::Status RunCheckpoint(Model& model, std::vector<std::string>&) {
+absl::Status RunCheckpoint(Model& model, std::vector<std::string>& warnings) {
   const auto* program = dynamic_cast<const Program*>(model.program.get());
   if (!program) return Internal("a program that is no checkpoint");
   const std::string& type = program->config["model_type"].text();
@@ -101,6 +102,12 @@ absl::Status RunCheckpoint(Model& model, std::vector<std::string>&) {
     architecture->build(net, ClassOf(*program, *architecture));
     net.NameAll();
     net.CheckAllTaken();
+    if (program->request.weight_bits) {
+      warnings.push_back(
+          StrCat(net.rounded(), " weights of layers are rounded to ", program->request.weight_bits,
+                 " bits in blocks of ", kRoundedBlock, ", as ",
+                 OptionText(program->request.weight_bits == 4 ? "int4" : "int8_weights"), " asks"));
+    }
   } catch (const Refusal& refusal) {
     return refusal.status;
   } catch (const Builder::Stopped&) {
