@@ -57,9 +57,10 @@ class Signatures(unittest.TestCase):
         run = subprocess.run([sys.executable, "-m", "x2ir", "convert", "--help"], check=True,
                              capture_output=True, text=True)  # fmt: skip
         flags = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w,)?--([a-z0-9-]+)", run.stdout, re.M)}
-        # Where it reads and writes, how loud it is, many files at a time, and runtimes (Model.verify).
+        # Where it reads and writes, how loud it is, many files at a time, runtimes (Model.verify), and files
+        # for another program beside the output.
         program = {"output", "batch", "threads", "shard", "report", "quiet", "verbose", "help", "from", "to",
-                   "isolate", "timeout", "memory", "retry_failed", "summary", "with",
+                   "isolate", "timeout", "memory", "retry_failed", "summary", "with", "genai",
                    "runtime_library"}  # fmt: skip
         self.assertGreater(len(flags - program), 40)
         self.assertEqual(flags - program - {option["name"] for option in _options.table()}, set())

@@ -261,6 +261,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   const DialectTarget facts(dialect, std::move(imports));
   PassContext context{.target = &facts,
                       .refers_to_weights = RefersToWeights(target),
+                      .keeps_weight_types = options.keep_weight_types,
                       .layout = std::string(facts.layout()),
                       .keeps_modules = options.keep_modules};
   bool fuses = false;

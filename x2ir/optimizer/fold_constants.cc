@@ -160,8 +160,17 @@ class Folder {
     }
     return (!all && EvaluateUnknown(node)) || any;
   }
+  // A weight that keeps its type, with a cast.
+  bool KeepsType(const Node& node) const {
+    constexpr int64_t kSmall = 1 << 16;
+    const Tensor* tensor =
+        context_.keeps_weight_types && node.Is("cast") ? node.input(0)->fixed_constant() : nullptr;
+    return tensor && tensor->num_elements() > kSmall && ByteSize(tensor->dtype(), 1) == 2 &&
+           IsFloating(tensor->dtype());
+  }
+
   bool EvaluateUnknown(const Node& node) {
-    if (node.num_inputs() == 0 || node.has_subgraphs()) return false;
+    if (node.num_inputs() == 0 || node.has_subgraphs() || KeepsType(node)) return false;
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       const Value* value = node.input(i);
       if (value && !MayBeKnown(*value) && !Find(value)) return false;

@@ -34,6 +34,8 @@ struct PassContext {
   // Whether large weights of files stay there: the model will refer to them (StaysInFile of
   // weights.h).
   bool refers_to_weights = false;
+  // Whether weights of float16 and bfloat16 stay so, with a cast: it is not folded.
+  bool keeps_weight_types = false;
   // The layout for ops that have one, "channels_first" or "channels_last"; empty: ops keep theirs.
   std::string layout{};
   // Whether modules of the source are kept for readers who know them: computations that several
