@@ -83,7 +83,7 @@ std::string ClassOf(const Program& program, const Architecture& architecture) {
 
 }  // namespace
 
-absl::Status RunCheckpoint(Model& model, std::vector<std::string>&) {
+absl::Status RunCheckpoint(Model& model, std::vector<std::string>& warnings) {
   const auto* program = dynamic_cast<const Program*>(model.program.get());
   if (!program) return Internal("a program that is no checkpoint");
   const std::string& type = program->config["model_type"].text();
@@ -98,6 +98,7 @@ absl::Status RunCheckpoint(Model& model, std::vector<std::string>&) {
   }
   Net net(*model.graph, *program);
   try {
+    net.ReadQuantized(warnings);
     architecture->build(net, ClassOf(*program, *architecture));
     net.NameAll();
     net.CheckAllTaken();
