@@ -162,6 +162,9 @@ TEST_F(Hints, FollowingThemHelps) {
            "fold_inputs",                // Unknown
            "minimum_deployment_target",  // CoremlTargets
            "runtime_library",            // tests/runtimes
+           "task",                       // tests/handlers/checkpoint
+           "part",
+           "attention_mask",
            "format",                     // no hint: a name that the library for C takes off
            // What excludes what: Options.
            "no_optimize",

@@ -81,6 +81,7 @@ TEST(IoFile, BindsByNameAndByPosition) {
        "inputs: x, y; outputs: z"},
       {"unknown in a case", plain, {"case2.w"}, "error: case2: tensor 'w'"},
       {"no case", plain, {"case.x"}, "error: 'case.x' is neither"},
+      {"a word of no input", plain, {"batch.w"}, "error: 'batch.w' is neither"},
       {"negative", plain, {"in_-1"}, "error: neither"},
   };
   for (const auto& row : rows) {

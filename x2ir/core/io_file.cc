@@ -199,7 +199,10 @@ std::optional<std::pair<CaseKey, std::string_view>> CaseOf(std::string_view name
     return std::pair{CaseKey{number, StrCat(kCase, number)}, rest};
   }
   const size_t dot = name.find('.');
-  if (dot == name.npos || dot == 0 || !IsOfModel(name.substr(dot + 1), graph)) return std::nullopt;
+  if (dot == name.npos || dot == 0 || name.substr(0, dot) == kCase ||
+      !IsOfModel(name.substr(dot + 1), graph)) {
+    return std::nullopt;
+  }
   return std::pair{CaseKey{kNamedCase, std::string(name.substr(0, dot))}, name.substr(dot + 1)};
 }
 

@@ -106,6 +106,26 @@ TEST(ContribFusions, AreWrittenAndReadAgain) {
        "0, 8, 15, 6, 13, 4, 12, 3, 10, 1, 8, 0, 7, 14, 5} s = float32[2,2]{0.5, 0.25, 1, 2} "
        "d = dequantize_linear(w, s) { axis = 0, block_size = 16 } y = matmul(n, d)",
        ms + "MatMulNBits"},
+      // One scale for each row, or each column, of four bits; of eight bits it stays.
+      {"n: float32[3,32]", "y",
+       "w = uint4[2,32]{10, 10, 5, 5, 2, 2, 1, 9, 0, 4, 0, 2, 0, 1, 8, 8, 12, 4, 14, 2, 15, 9, 15, "
+       "12, 7, 6, 12, 3, 6, 9, 3, 4, 1, 10, 8, 13, 12, 6, 14, 3, 7, 1, 11, 0, 5, 8, 11, 12, 5, 6, "
+       "10, 11, 13, 13, 14, 6, 15, 11, 15, 13, 0, 15, 8, 7} s = float32[2]{0.5, 2} z = uint4[2]{3, "
+       "12} "
+       "d = dequantize_linear(w, s, z) { axis = 0 } y = gemm(n, d) { transB = 1 }",
+       ms + "MatMulNBits"},
+      {"n: float32[3,32]", "y",
+       "w = int4[32,2]{2, 2, -3, -3, -6, -6, -7, 1, -8, -4, -8, -6, -8, -7, 0, 0, 4, -4, 6, -6, 7, "
+       "1, 7, 4, -1, -2, 4, -5, -2, 1, -5, -4, -7, 2, 0, 5, 4, -2, 6, -5, -1, -7, 3, -8, -3, 0, 3, "
+       "4, -3, -2, 2, 3, 5, 5, 6, -2, 7, 3, 7, 5, -8, 7, 0, -1} s = float32[2]{0.5, 2} "
+       "d = dequantize_linear(w, s) { axis = 1 } y = matmul(n, d)",
+       ms + "MatMulNBits"},
+      {"n: float32[3,16]", "y",
+       "w = int8[2,16]{-64, 0, -37, -5, -72, -56, -41, -33, -74, -70, -42, -40, -26, -25, -18, "
+       "-66, -14, -38, -12, -24, -11, -17, -59, -62, -83, -36, 2, -23, -4, -65, -7, -86} s = "
+       "float32[2]{0.5, 2} "
+       "d = dequantize_linear(w, s) { axis = 0 } y = gemm(n, d) { transB = 1 }",
+       "DequantizeLinear Gemm"},
       // The same by gemm, with a bias; of eight bits; and less a number for each block.
       {"n: float32[3,32]", "y",
        fours + "d = dequantize_linear(w, s) { axis = 1, block_size = 16 } "

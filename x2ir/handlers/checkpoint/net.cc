@@ -90,9 +90,20 @@ const Tensor* Net::Find(std::string_view name) const {
   return part == parts_.end() ? program_.weights.Find(name) : &part->second;
 }
 
+const QuantizedWeight* Net::FindQuantized(std::string_view name) const {
+  return quantized_ ? quantized_->Find(name) : nullptr;
+}
+
+void Net::ReadQuantized(std::vector<std::string>& warnings) {
+  if (!Quantized::IsIn(program_.config)) return;
+  quantized_ = std::make_unique<Quantized>(settings_, program_, warnings);
+  IgnoreWeights(quantized_->unused());
+}
+
 void Net::Unstack(std::string_view name, std::string_view each) {
   const Tensor* all = program_.weights.Find(name);
   if (!all) return;
+  if (FindQuantized(name)) Refuse("weight '", name, "' is quantized, and a stack of weights");
   if (all->rank() < 1 || all->dim(0) < 1 || all->dim(0) > kMaxParts || all->is_string() ||
       all->is_sparse()) {
     Broken("weight '", name, "' is ", DimsText(all->dims()), ", which is no stack of weights");
@@ -114,10 +125,11 @@ void Net::Unstack(std::string_view name, std::string_view each) {
 }
 
 bool Net::HasWeight(std::string_view name) const {
-  return Find(name) || program_.blocks.contains(name);
+  return FindQuantized(name) || Find(name) || program_.blocks.contains(name);
 }
 
 std::vector<int64_t> Net::DimsOf(std::string_view name) const {
+  if (const QuantizedWeight* quantized = FindQuantized(name)) return quantized->dims;
   if (const Tensor* tensor = Find(name)) return tensor->dims();
   const auto block = program_.blocks.find(name);
   if (block == program_.blocks.end()) Broken("weight '", name, "' is missing");
@@ -134,11 +146,21 @@ void Net::CheckDims(std::string_view name, const std::vector<int64_t>& is,
   }
 }
 
+Expr Net::AsStored(const QuantizedWeight& weight, std::string_view name) {
+  taken_.insert(weight.parts.begin(), weight.parts.end());
+  auto [it, is_new] = as_stored_.try_emplace(std::string(name), nullptr);
+  if (is_new) it->second = weight.make(b_, name);
+  return {b_, it->second};
+}
+
 Expr Net::StoredWeight(std::string_view name, const std::vector<int64_t>& dims) {
   CheckDims(name, DimsOf(name), dims);
   taken_.emplace(name);
   auto [it, is_new] = stored_.try_emplace(std::string(name), nullptr);
   if (!is_new) return {b_, it->second};
+  if (const QuantizedWeight* quantized = FindQuantized(name)) {
+    return {b_, it->second = InOrder(AsStored(*quantized, name), quantized->order)};
+  }
   const Tensor* tensor = Find(name);
   if (!tensor) {
     const BlockWeight& block = program_.blocks.find(name)->second;
@@ -166,6 +188,7 @@ Expr Net::Weight(std::string_view name, const std::vector<int64_t>& dims) {
 std::vector<double> Net::Numbers(std::string_view name, const std::vector<int64_t>& dims) {
   CheckDims(name, DimsOf(name), dims);
   taken_.emplace(name);
+  if (FindQuantized(name)) Refuse("weight '", name, "' is quantized; its numbers are needed");
   absl::StatusOr<Tensor> unpacked;
   const Tensor* tensor = Find(name);
   if (!tensor) {
@@ -191,7 +214,7 @@ std::string Net::Tied(const std::string& own, const std::string& shared) {
   const bool differ = a && b &&
                       (a->dtype() != b->dtype() || a->dims() != b->dims() ||
                        !std::ranges::equal(a->bytes(), b->bytes()));
-  if (HasWeight(own) && (differ || !HasWeight(shared))) return own;
+  if (HasWeight(own) && (differ || FindQuantized(own) || !HasWeight(shared))) return own;
   IgnoreWeights({own});
   return shared;
 }
@@ -212,10 +235,19 @@ Expr Net::ProductWeight(std::string_view name, const std::vector<int64_t>& dims)
   return {b_, known};
 }
 
-Expr Net::Linear(const Expr& x, std::string_view name, int64_t in, int64_t out, bool bias,
+Expr Net::Linear(const Expr& input, std::string_view name, int64_t in, int64_t out, bool bias,
                  bool transposed) {
   const std::string weight = StrCat(name, ".weight");
-  const Expr w = transposed ? Weight(weight, {in, out}) : ProductWeight(weight, {out, in});
+  Expr x = input, w = nullptr;
+  if (const QuantizedWeight* quantized = FindQuantized(weight)) {
+    CheckDims(weight, quantized->dims, {out, in});
+    // The inputs in the weight's order, and not the weight in theirs: it stays as it is stored.
+    if (!quantized->order.empty()) x = Gather(x, b_.Ints(quantized->order), x.rank() - 1);
+    w = AsStored(*quantized, weight);
+    transposed = false;
+  } else {
+    w = transposed ? Weight(weight, {in, out}) : ProductWeight(weight, {out, in});
+  }
   Value* shift = bias ? Weight(StrCat(name, ".bias"), {out}).value() : nullptr;
   if (x.rank() == 2) return Named(Dense(x, w, shift, transposed), name);
   // As a matrix: weights stay as they are then.

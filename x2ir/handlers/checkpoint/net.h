@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "x2ir/formats/checkpoint/program.h"
 #include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/model.h"
+#include "x2ir/handlers/checkpoint/quantized.h"
 #include "x2ir/handlers/checkpoint/settings.h"
 
 namespace X2IR_API x2ir {
@@ -56,6 +58,10 @@ struct NormSpec {
 class Net {
  public:
   Net(Graph& graph, const Program& program);
+
+  // Where the configuration has quantized weights: from then on these are found by the names that
+  // they have without quantization. They are [out, in].
+  void ReadQuantized(std::vector<std::string>& warnings);
 
   Builder& b() { return b_; }
   Graph& graph() { return b_.graph(); }
@@ -128,6 +134,8 @@ class Net {
 
  private:
   const Tensor* Find(std::string_view name) const;
+  const QuantizedWeight* FindQuantized(std::string_view name) const;
+  Expr AsStored(const QuantizedWeight& weight, std::string_view name);
   void CheckDims(std::string_view name, const std::vector<int64_t>& is,
                  const std::vector<int64_t>& expected) const;
 
@@ -137,7 +145,8 @@ class Net {
   StringSet taken_;
   std::vector<std::string> ignored_;
   StringMap<Tensor> parts_;  // of unstacked weights
-  std::map<std::string, Value*, std::less<>> stored_, cast_, rounded_;
+  std::unique_ptr<Quantized> quantized_;
+  std::map<std::string, Value*, std::less<>> stored_, cast_, as_stored_, rounded_;
 };
 
 }  // namespace checkpoint

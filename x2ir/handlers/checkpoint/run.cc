@@ -99,6 +99,7 @@ absl::Status RunCheckpoint(Model& model, std::vector<std::string>& warnings) {
   }
   Net net(*model.graph, *program);
   try {
+    net.ReadQuantized(warnings);
     architecture->build(net, ClassOf(*program, *architecture));
     net.NameAll();
     net.CheckAllTaken();

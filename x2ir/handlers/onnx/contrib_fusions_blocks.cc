@@ -1,5 +1,6 @@
 // Products with weights of few bits: MatMulNBits. See contrib_fusions.h.
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ struct WeightBlocks {
   const Tensor *weights, *scales, *zeros;  // zeros: null where they are all 0
   int64_t n, k, block;
   bool by_column;
+  bool one_each = false;  // each of the n has one scale, which is that of all its blocks
 
   int bits() const { return BitWidth(weights->dtype()); }
   int64_t count() const { return k / block; }
@@ -28,15 +30,18 @@ struct WeightBlocks {
   int64_t At(int64_t i, int64_t j, int64_t width) const {
     return by_column ? j * n + i : i * width + j;
   }
+  // Where the scale and the zero point of block j of row i are.
+  int64_t ScaleAt(int64_t i, int64_t j) const { return one_each ? i : At(i, j, count()); }
 };
 
 std::optional<WeightBlocks> BlocksOf(const Node& dequantize, bool by_column) {
   const auto constant = [&](size_t i) {
     const Tensor* t = dequantize.input(i) ? dequantize.input(i)->fixed_constant() : nullptr;
-    return t && !t->is_sparse() && t->rank() == 2 ? t : nullptr;
+    return t && !t->is_sparse() ? t : nullptr;
   };
   WeightBlocks b{constant(0), constant(1), constant(2), 0, 0, 0, by_column};
-  if (!b.weights || !b.scales || (dequantize.input(2) && !b.zeros)) return std::nullopt;
+  if (!b.weights || b.weights->rank() != 2 || !b.scales || (dequantize.input(2) && !b.zeros))
+    return std::nullopt;
   const DType type = b.weights->dtype();
   if (!(IsInteger(type) && (BitWidth(type) == 4 || BitWidth(type) == 8))) return std::nullopt;
   b.n = b.weights->dim(by_column ? 1 : 0);
@@ -44,12 +49,19 @@ std::optional<WeightBlocks> BlocksOf(const Node& dequantize, bool by_column) {
   b.block = dequantize.attrs().Int("block_size", 0);
   int64_t axis = dequantize.attrs().Int("axis", 1);
   if (axis < 0) axis += 2;
+  // One scale for each row, or column, of numbers of four bits is one for each block of it.
+  if (b.block == 0 && b.bits() == 4 && axis == (by_column ? 1 : 0) && b.scales->rank() == 1) {
+    b.one_each = true;
+    b.block = std::gcd(b.k, int64_t{128});
+    axis = 1 - axis;
+  }
   const bool known_size = b.block >= 16 && b.block <= 256 && (b.block & (b.block - 1)) == 0;
-  if (axis != (by_column ? 0 : 1) || !known_size || b.n < 1 || b.k % b.block != 0) {
+  if (axis != (by_column ? 0 : 1) || !known_size || b.n < 1 || b.k < 1 || b.k % b.block != 0) {
     return std::nullopt;
   }
   std::vector<int64_t> dims = {b.n, b.count()};
   if (by_column) std::swap(dims[0], dims[1]);
+  if (b.one_each) dims = {b.n};
   if (b.scales->dims() != dims || (b.zeros && b.zeros->dims() != dims)) return std::nullopt;
   return b;
 }
@@ -57,6 +69,7 @@ std::optional<WeightBlocks> BlocksOf(const Node& dequantize, bool by_column) {
 // Rows of `width` numbers, each row beginning at a byte. Signed numbers become unsigned ones by
 // half of the range more.
 Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
+  const bool are_zeros = numbers != b.weights;
   const int bits = b.bits();
   const int64_t row = (width * bits + 7) / 8;
   Tensor packed = Tensor::Zeros(DType::kUInt8, {b.n, row});
@@ -64,7 +77,7 @@ Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
   const bool is_signed = IsSignedInt(numbers->dtype());
   const auto* from = reinterpret_cast<const uint8_t*>(numbers->bytes().data());
   auto* to = reinterpret_cast<uint8_t*>(packed.mutable_bytes().data());
-  if (!b.by_column && width * bits % 8 == 0) {  // they are in order
+  if (!b.by_column && !(are_zeros && b.one_each) && width * bits % 8 == 0) {  // they are in order
     const uint8_t flip = !is_signed ? 0 : bits == 8 ? 0x80 : 0x88;
     for (int64_t i = 0; i < b.n * row; ++i) to[i] = from[i] ^ flip;
     return packed;
@@ -73,7 +86,7 @@ Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
   const int64_t in_byte = 8 / bits;
   for (int64_t i = 0; i < b.n; ++i) {
     for (int64_t j = 0; j < width; ++j) {
-      const int64_t at = b.At(i, j, width);
+      const int64_t at = are_zeros ? b.ScaleAt(i, j) : b.At(i, j, width);
       const int number = ((from[at / in_byte] >> (at % in_byte * bits)) & mask) ^ flip;
       to[i * row + j / in_byte] |= static_cast<uint8_t>(number << (j % in_byte * bits));
     }
@@ -83,12 +96,11 @@ Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
 
 Tensor ScalesInRows(const WeightBlocks& b) {
   Tensor scales = Tensor::Zeros(b.scales->dtype(), {b.n * b.count()});
-  const size_t size = b.scales->nbytes() / static_cast<size_t>(b.n * b.count());
+  const size_t size = b.scales->nbytes() / static_cast<size_t>(b.scales->num_elements());
   std::byte* to = scales.mutable_bytes().data();
   for (int64_t i = 0; i < b.n; ++i) {
     for (int64_t j = 0; j < b.count(); ++j, to += size) {
-      std::memcpy(to, b.scales->bytes().data() + static_cast<size_t>(b.At(i, j, b.count())) * size,
-                  size);
+      std::memcpy(to, b.scales->bytes().data() + static_cast<size_t>(b.ScaleAt(i, j)) * size, size);
     }
   }
   return scales;
