@@ -75,6 +75,7 @@ const std::vector<Kind>& Kinds() {
       {"oneflow_job", {"m.job", "variables/out", "variables/meta"}},
       {"torch", {"m.pt2"}},
       {"gguf", {"m.gguf"}},
+      {"checkpoint", {"config.json", "model.safetensors"}},
   };
   return kinds;
 }
@@ -99,6 +100,19 @@ std::vector<Seed> SeedsOf(const Kind& kind) {
     seeds.push_back(std::move(seed));
   }
   return seeds;
+}
+
+// Bytes that are no UTF-8 are lone surrogates in what the program prints (docs/ir_format.md), which
+// are JSON, but which the library of the test does not take.
+std::string WithoutBytes(std::string json) {
+  for (size_t at = 0; (at = json.find('\\', at)) != json.npos;) {
+    if (json.compare(at + 1, 3, "udc") == 0) {
+      json.replace(at, 6, "?");
+    } else {
+      at += 2;  // what is escaped may be a backslash
+    }
+  }
+  return json;
 }
 
 struct Outcome {
@@ -219,7 +233,9 @@ TEST_F(HostileRandom, EveryFormat) {
       WriteFile(path.string(), seed.contents[i]);
     }
     fs::create_directories(folder_ / "work/out");
-    const std::string model = Kinds()[kind].target == "saved_model" ? "." : seed.names[0];
+    const std::string& target = Kinds()[kind].target;
+    const bool is_folder = target == "saved_model" || target == "checkpoint";
+    const std::string model = is_folder ? "." : seed.names[0];
     Strings line;
     std::string out;
     switch (mutate.Below(8)) {
@@ -240,7 +256,7 @@ TEST_F(HostileRandom, EveryFormat) {
     const bool is_empty = fs::is_empty(folder_ / "work/out");
     if (wrong.empty() && outcome.code != 0 && !is_empty) wrong = "files are left over";
     if (wrong.empty() && outcome.code == 0 && line[0] == "info" &&
-        !nlohmann::json::accept(outcome.out)) {
+        !nlohmann::json::accept(WithoutBytes(outcome.out))) {
       wrong = "--json is no JSON";
     }
     // Python is not read.

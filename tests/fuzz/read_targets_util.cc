@@ -9,6 +9,7 @@
 #include "tests/core/convert_util.h"
 #include "tests/core/host_util.h"
 #include "tests/formats/caffe_files_util.h"
+#include "tests/formats/checkpoint_files_util.h"
 #include "tests/formats/gguf_util.h"
 #include "tests/formats/paddle_proto_util.h"
 #include "tests/formats/symbol_files_util.h"
@@ -90,6 +91,53 @@ std::vector<std::string> TfliteFiles() {
 // Both byte orders, and matrices in blocks.
 std::vector<std::string> GgufFiles() {
   return {SmallLlama().Make(), SmallLlama(true).Make(), BlockLlama().Make()};
+}
+
+// Configurations of all families, or these with their weights.
+std::vector<std::string> CheckpointConfigs() {
+  std::vector<std::string> configs;
+  for (const std::string& name : SmallCheckpointNames()) {
+    configs.push_back(SmallCheckpointOf(name).Config());
+  }
+  return configs;
+}
+
+std::vector<std::string> CheckpointFiles() {
+  std::vector<std::string> files;
+  for (const std::string& name : SmallCheckpointNames()) {
+    const SmallCheckpoint checkpoint = SmallCheckpointOf(name);
+    files.push_back(StrCat(checkpoint.Config(), kFileBoundary, checkpoint.Safetensors()));
+  }
+  return files;
+}
+
+// A folder of its own: weights of any other target's files are none of its.
+void ImportCheckpoint(std::string_view bytes) {
+  std::filesystem::create_directories(Folder() + "/checkpoint");
+  ImportFiles(bytes, {"checkpoint/config.json", "checkpoint/model.safetensors"}, "/checkpoint",
+              "checkpoint");
+}
+
+// With the weights of the family that the configuration names, or of Llama.
+void ImportCheckpointConfig(std::string_view config) {
+  struct Family {
+    std::string type, weights;
+  };
+  static const auto& families = *[] {
+    auto* all = new std::vector<Family>;
+    for (const std::string& name : SmallCheckpointNames()) {
+      const SmallCheckpoint checkpoint = SmallCheckpointOf(name);
+      all->push_back({checkpoint.config["model_type"].text(), checkpoint.Safetensors()});
+    }
+    return all;
+  }();
+  const Family* of = nullptr;
+  for (const Family& family : families) {
+    const bool named = config.find(StrCat("\"", family.type, "\"")) != config.npos;
+    if (named || (!of && family.type == "llama")) of = &family;
+    if (named) break;
+  }
+  if (of) ImportCheckpoint(StrCat(config, kFileBoundary, of->weights));
 }
 
 std::string TorchArchiveOf(std::string_view program) {
@@ -612,6 +660,8 @@ std::vector<FuzzTarget> ReadTargets() {
        }},
       {"gguf", GgufFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.gguf"}, "/m.gguf", "gguf"); }},
+      {"checkpoint", CheckpointFiles, ImportCheckpoint},
+      {"checkpoint_config", CheckpointConfigs, ImportCheckpointConfig},
       {"torchscript",
        [] {
          std::vector<std::string> archives = {ScriptArchiveOfBytecode(BytecodeSeed())};

@@ -266,16 +266,6 @@ std::vector<std::string> LayerTypes(Settings& settings, size_t layers,
   return types;
 }
 
-int64_t LayerCount(Net& net, std::string_view names) {
-  const int64_t count = net.settings().Count(names);
-  const size_t weights = net.program().weights.tensors.size() + net.program().blocks.size();
-  if (static_cast<size_t>(count) > weights) {
-    Broken("config.json says that there are ", count, " layers; only ", weights,
-           " weights are stored");
-  }
-  return count;
-}
-
 Decoder LlamaLike(Net& net, const LlamaDefaults& defaults) {
   Settings& s = net.settings();
   Decoder d;
@@ -283,7 +273,7 @@ Decoder LlamaLike(Net& net, const LlamaDefaults& defaults) {
   d.vocab = s.Size("vocab_size");
   d.norm = {.kind = defaults.norm, .eps = s.Number(defaults.eps_names, defaults.eps)};
   d.tied = s.Flag("tie_word_embeddings", defaults.tied);
-  const int64_t count = LayerCount(net, defaults.count_names);
+  const int64_t count = net.LayerCount(defaults.count_names);
   Layer layer;
   layer.norm = d.norm;
   Attention& a = layer.attention;
@@ -316,7 +306,7 @@ Decoder GptLike(Net& net, const GptDefaults& defaults) {
   d.norm = {.kind = NormSpec::kLayer, .eps = s.Number("layer_norm_epsilon|layer_norm_eps", 1e-5)};
   d.tied = s.Flag("tie_word_embeddings", defaults.tied);
   d.final_norm = "ln_f";
-  const int64_t count = LayerCount(net, "num_hidden_layers|n_layer|n_layers|num_layers");
+  const int64_t count = net.LayerCount("num_hidden_layers|n_layer|n_layers|num_layers");
   Layer layer;
   layer.norm = d.norm;
   layer.before_attention = "ln_1", layer.before_mlp = "ln_2";

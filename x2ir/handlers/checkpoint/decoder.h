@@ -51,9 +51,6 @@ using DescribeDecoder = Decoder (*)(Net& net);
 bool RegisterDecoder(std::string model_type, std::string stem, DescribeDecoder describe,
                      const std::vector<std::string>& others = {});
 
-// How many layers there are: no more than there are weights.
-int64_t LayerCount(Net& net, std::string_view names);
-
 // What most of them have in common with Llama, or with GPT-2: a family changes what differs.
 struct LlamaDefaults {
   bool tied = false;

@@ -386,7 +386,7 @@ Encoder BertLike(Net& net, const std::string& base, const BertDefaults& defaults
   e.norm = {.kind = NormSpec::kLayer, .eps = s.Number("layer_norm_eps", defaults.eps)};
   e.tied = s.Flag("tie_word_embeddings", true);
   const Layer layer = BertLayer(s, e.norm, e.width, defaults);
-  AddLayers(e, layer, s.Count("num_hidden_layers", defaults.layers));
+  AddLayers(e, layer, net.LayerCount("num_hidden_layers", defaults.layers));
   e.pooler = Step{.dense = "pooler.dense", .activation = "tanh"};
   e.heads = {WordsHead(e, layer.mlp.activation), LabelsHead(Head::kPooled),
              ChoiceHead(Head::kPooled), TagsHead(), SpanHead()};

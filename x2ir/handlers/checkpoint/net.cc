@@ -15,6 +15,7 @@ namespace x2ir::checkpoint {
 namespace {
 
 constexpr int64_t kMaxParts = 65536;
+constexpr size_t kFewLayers = 256;
 
 std::string DimsText(const std::vector<int64_t>& dims) {
   std::string text;
@@ -219,6 +220,16 @@ std::string Net::Tied(const std::string& own, const std::string& shared) {
   return shared;
 }
 
+int64_t Net::LayerCount(std::string_view names, std::optional<int64_t> fallback) {
+  const int64_t count = fallback ? settings_.Count(names, *fallback) : settings_.Count(names);
+  const size_t weights = program_.weights.tensors.size() + program_.blocks.size();
+  if (static_cast<size_t>(count) > std::max(weights, kFewLayers)) {
+    Broken("config.json says that there are ", count, " layers; only ", weights,
+           " weights are stored");
+  }
+  return count;
+}
+
 void Net::IgnoreWeights(const std::vector<std::string>& patterns) {
   ignored_.insert(ignored_.end(), patterns.begin(), patterns.end());
 }
@@ -351,8 +362,7 @@ void Net::CheckAllTaken() {
   if (const std::vector<std::string> unknown = settings_.Unknown(); !unknown.empty()) {
     std::string all;
     for (const std::string& key : unknown) {
-      StrAppend(&all, all.empty() ? "'" : ", '", key, "' (",
-                program_.config[key].ToString().substr(0, 40), ")");
+      StrAppend(&all, all.empty() ? "" : ", ", key);
     }
     Refuse("config.json has settings that are not known for this architecture: ", all,
            "; what they change is not known, so nothing is written");

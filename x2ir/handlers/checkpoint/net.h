@@ -91,6 +91,9 @@ class Net {
   // Which of two weights counts that are one by the configuration: `own` where it is stored and is
   // another than `shared`, as transformers has it; else `shared`, and `own` is not asked for.
   std::string Tied(const std::string& own, const std::string& shared);
+  // A setting that says how many layers there are: some that may share weights, or no more than
+  // there are weights. Layers that do not exist would only be described at length.
+  int64_t LayerCount(std::string_view names, std::optional<int64_t> fallback = std::nullopt);
   // Names, starts of names that end in '*', or ends that begin with it, of what is stored and not
   // used: buffers.
   void IgnoreWeights(const std::vector<std::string>& patterns);

@@ -75,8 +75,7 @@ std::vector<std::string> ModesOf(Settings& s) {
 void RefuseUnknown(const Settings& settings, const char* of) {
   const std::vector<std::string> unknown = settings.Unknown();
   if (!unknown.empty()) {
-    Refuse("the ", of, " of sentence-transformers has a setting that is not known: '", unknown[0],
-           "'");
+    Refuse("the ", of, " of sentence-transformers has a setting that is not known: ", unknown[0]);
   }
 }
 

@@ -382,7 +382,7 @@ Seq2Seq BartLike(Net& net, bool norm_first) {
     (norm_first ? layer.before_attention : layer.of_attention_sum) = "self_attn_layer_norm";
     if (crosses) (norm_first ? layer.before_cross : layer.of_cross_sum) = "encoder_attn_layer_norm";
     (norm_first ? layer.before_mlp : layer.of_mlp_sum) = "final_layer_norm";
-    const int64_t count = s.Count(side + "_layers");
+    const int64_t count = net.LayerCount(side + "_layers");
     for (int64_t i = 0; i < count; ++i) {
       layer.prefix = StrCat(stack.prefix, "layers.", i, ".");
       stack.layers.push_back(layer);

@@ -274,7 +274,7 @@ std::vector<std::string> Settings::Unknown() const {
     const bool ignored =
         std::find(std::begin(kIgnored), std::end(kIgnored), key) != std::end(kIgnored);
     if (!value.is_null() && !ignored && !taken_.contains(key)) {
-      unknown.push_back(StrCat(path_, key));
+      unknown.push_back(StrCat("'", path_, key, "' (", value.ToString().substr(0, 40), ")"));
     }
   }
   for (const auto& [key, nested] : nested_) {

@@ -74,7 +74,7 @@ class Settings {
   // Say nothing about results, or not when a trained network is used.
   void Ignore(std::initializer_list<std::string_view> names);
 
-  // The keys that nobody took, with their paths.
+  // The keys that nobody took, with their paths and values: "'rope_scaling.alpha' (2)".
   std::vector<std::string> Unknown() const;
 
  private:

@@ -275,7 +275,7 @@ Encoder DistilBert(Net& net) {
                .up = "ffn.lin1",
                .down = "ffn.lin2",
                .bias = true};
-  AddLayers(e, layer, s.Count("n_layers|num_hidden_layers", 6), "transformer.layer.{}.");
+  AddLayers(e, layer, net.LayerCount("n_layers|num_hidden_layers", 6), "transformer.layer.{}.");
   const Step dense = {.dense = "pre_classifier", .activation = "relu"};
   e.heads = {{.of_class = "ForMaskedLM",
               .steps = {{.dense = "vocab_transform",

@@ -84,7 +84,7 @@ Decoder MambaLike(Net& net, StateSpace space, bool tied) {
   layer.before_attention = "norm";
   layer.has_mlp = false;
   layer.state_space = space;
-  const int64_t count = LayerCount(net, "num_hidden_layers");
+  const int64_t count = net.LayerCount("num_hidden_layers");
   for (int64_t i = 0; i < count; ++i) {
     layer.prefix = StrCat(d.prefix, "layers.", i, ".");
     d.layers.push_back(layer);

@@ -45,7 +45,7 @@ Encoder ModernBert(Net& net) {
                .down = "mlp.Wo",
                .gate_up = "mlp.Wi",
                .bias = s.Flag("mlp_bias", false)};
-  AddLayers(e, layer, s.Count("num_hidden_layers", 22), "layers.{}.");
+  AddLayers(e, layer, net.LayerCount("num_hidden_layers", 22), "layers.{}.");
   e.layers[0].before_attention.clear();
   const int64_t step = s.Count("global_attn_every_n_layers", 3);
   const auto types = LayerTypes(s, e.layers.size(), [&](size_t i) -> std::string {

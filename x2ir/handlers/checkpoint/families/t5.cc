@@ -38,7 +38,7 @@ Seq2Seq T5Like(Net& net, const char* activation, bool bias_by_layer) {
   m.norm = {.kind = NormSpec::kRms, .eps = s.Number("layer_norm_epsilon", 1e-6)};
   m.prefix.clear();
   const int64_t vocab = s.Size("vocab_size");
-  const int64_t count = s.Count("num_layers");
+  const int64_t count = net.LayerCount("num_layers");
   const Mlp mlp = T5Mlp(s, activation);
   Attention attention;
   attention.heads = attention.kv_heads = s.Size("num_heads");
@@ -78,7 +78,7 @@ Seq2Seq T5Like(Net& net, const char* activation, bool bias_by_layer) {
     }
   };
   describe(m.encoder, "encoder", count);
-  describe(m.decoder, "decoder", s.Count("num_decoder_layers", count));
+  describe(m.decoder, "decoder", net.LayerCount("num_decoder_layers", count));
   s.Ignore({"n_positions", "output_past", "tie_word_embeddings", "scalable_attention"});
   net.IgnoreWeights({"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"});
   return m;
