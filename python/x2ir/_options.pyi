@@ -21,6 +21,12 @@ class ReadOptions(TypedDict, total=False):
     continue_on_error: bool | None
     params: str | None
     allow_outside: bool | None
+    task: str | None
+    no_cache: bool | None
+    part: Literal["whole", "encoder", "decoder"] | None
+    int4: bool | None
+    int8_weights: bool | None
+    attention_mask: bool | None
     raw_images: bool | None
     function: str | None
     decode_heads: bool | None
@@ -114,6 +120,12 @@ class ConvertOptions(TypedDict, total=False):
     check: bool | None
     params: str | None
     allow_outside: bool | None
+    task: str | None
+    no_cache: bool | None
+    part: Literal["whole", "encoder", "decoder"] | None
+    int4: bool | None
+    int8_weights: bool | None
+    attention_mask: bool | None
     raw_images: bool | None
     function: str | None
     float64_as_float32: bool | None

@@ -165,7 +165,7 @@ TEST_F(Hints, FollowingThemHelps) {
            "task",                       // tests/handlers/checkpoint
            "part",
            "attention_mask",
-           "format",                     // no hint: a name that the library for C takes off
+           "format",  // no hint: a name that the library for C takes off
            // What excludes what: Options.
            "no_optimize",
            "passes",

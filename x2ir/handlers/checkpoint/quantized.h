@@ -16,10 +16,12 @@
 
 #include "x2ir/builder/expr.h"
 #include "x2ir/formats/checkpoint/program.h"
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/checkpoint/settings.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 struct QuantizedWeight {
   std::vector<int64_t> dims;       // out, in
@@ -55,6 +57,7 @@ class Quantized {
 // The rows or columns of a weight that are in their stored order, in that of its inputs.
 Expr InOrder(const Expr& weight, const std::vector<int64_t>& order);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_QUANTIZED_H_

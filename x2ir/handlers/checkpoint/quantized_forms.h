@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "x2ir/builder/expr.h"
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // (code - zero point) * scale, with one zero point and one scale for each group of a row's numbers.
 struct IntegerMatrix {
@@ -53,6 +55,7 @@ struct TableMatrix {
 };
 Expr TableAsIr(Builder& b, const TableMatrix& matrix, std::string_view name);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_QUANTIZED_FORMS_H_

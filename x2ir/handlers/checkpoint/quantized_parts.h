@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "x2ir/formats/safetensors/checkpoint.h"
+#include "x2ir/graph_wrapper/api.h"
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/handlers/checkpoint/quantized.h"
 
-namespace x2ir::checkpoint {
+namespace X2IR_API x2ir {
+namespace checkpoint {
 
 // Tensors whose names begin with that of a layer. Refused where one is missing, of another type or
 // of other sizes.
@@ -82,6 +84,7 @@ QuantizedWeight RowwiseInt8Matrix(StoredParts& parts);
 // weight for each expert, in their order.
 std::vector<QuantizedWeight> Mxfp4Matrices(StoredParts& parts, const std::string& name);
 
-}  // namespace x2ir::checkpoint
+}  // namespace checkpoint
+}  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_CHECKPOINT_QUANTIZED_PARTS_H_
