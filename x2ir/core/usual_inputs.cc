@@ -18,7 +18,8 @@ Usual UsualOf(std::string_view name) {
   }
   if (name == "token_type_ids") return Usual::kZeros;
   if (name == "position_ids") return Usual::kCounted;
-  for (const char* start : {"past_key_values.", "past_conv.", "past_ssm."}) {
+  // Targets write other signs for the dots.
+  for (const char* start : {"past_key_values", "past_conv", "past_ssm"}) {
     if (name.starts_with(start)) return Usual::kPast;
   }
   return Usual::kNone;
@@ -46,7 +47,7 @@ std::optional<std::vector<int64_t>> DimsBy(const Shape& shape, Usual usual, cons
     const Dim dim = shape[axis].Substitute([&](std::string_view name) -> std::optional<Dim> {
       const auto it = known.sizes.find(name);
       if (it != known.sizes.end()) return Dim(it->second);
-      if (!known.past_given && name.find("past") != name.npos) return Dim(0);
+      if (!known.past_given && name == "past_sequence_length") return Dim(0);
       return std::nullopt;
     });
     std::optional<int64_t> size;
@@ -106,7 +107,7 @@ std::vector<std::optional<Tensor>> WithUsualInputs(const Graph& graph,
     if (name == "input_ids" && all[i]->rank() == 2) {
       known.batch = all[i]->dim(0), known.length = all[i]->dim(1);
     }
-    if (UsualOf(name) == Usual::kPast && name.ends_with(".key") && all[i]->rank() == 4) {
+    if (UsualOf(name) == Usual::kPast && name.ends_with("key") && all[i]->rank() == 4) {
       known.past = all[i]->dim(2), known.past_given = true;
     }
   }

@@ -9,6 +9,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/onnx/contrib_fusion_util.h"
 
@@ -72,16 +73,23 @@ Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
   const bool are_zeros = numbers != b.weights;
   const int bits = b.bits();
   const int64_t row = (width * bits + 7) / 8;
-  Tensor packed = Tensor::Zeros(DType::kUInt8, {b.n, row});
-  if (!numbers) return packed;
+  if (!numbers) return Tensor::Zeros(DType::kUInt8, {b.n, row});
   const bool is_signed = IsSignedInt(numbers->dtype());
   const auto* from = reinterpret_cast<const uint8_t*>(numbers->bytes().data());
-  auto* to = reinterpret_cast<uint8_t*>(packed.mutable_bytes().data());
   if (!b.by_column && !(are_zeros && b.one_each) && width * bits % 8 == 0) {  // they are in order
     const uint8_t flip = !is_signed ? 0 : bits == 8 ? 0x80 : 0x88;
-    for (int64_t i = 0; i < b.n * row; ++i) to[i] = from[i] ^ flip;
-    return packed;
+    Tensor flipped = SpilledInParts(DType::kUInt8, {b.n, row}, [&](int64_t begin, int64_t end) {
+      Tensor part = Tensor::Zeros(DType::kUInt8, {end - begin, row});
+      auto* to = reinterpret_cast<uint8_t*>(part.mutable_bytes().data());
+      const uint8_t* rows = from + begin * row;
+      for (int64_t i = 0; i < (end - begin) * row; ++i) to[i] = rows[i] ^ flip;
+      return part;
+    });
+    DropPages(*numbers);
+    return flipped;
   }
+  Tensor packed = Tensor::Zeros(DType::kUInt8, {b.n, row});
+  auto* to = reinterpret_cast<uint8_t*>(packed.mutable_bytes().data());
   const int flip = is_signed ? 1 << (bits - 1) : 0, mask = (1 << bits) - 1;
   const int64_t in_byte = 8 / bits;
   for (int64_t i = 0; i < b.n; ++i) {
@@ -95,6 +103,7 @@ Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
 }
 
 Tensor ScalesInRows(const WeightBlocks& b) {
+  if (!b.by_column && !b.one_each) return b.scales->Reshaped({b.n * b.count()});
   Tensor scales = Tensor::Zeros(b.scales->dtype(), {b.n * b.count()});
   const size_t size = b.scales->nbytes() / static_cast<size_t>(b.scales->num_elements());
   std::byte* to = scales.mutable_bytes().data();
