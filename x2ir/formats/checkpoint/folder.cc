@@ -213,8 +213,16 @@ Match RecognizeFolder(const Candidate& file) {
       return (*beside)->view().find(text) != std::string_view::npos;
     });
   };
+  const auto has = [&](const char* name) {
+    const auto beside = source.FindBeside(name);
+    return beside.ok() && *beside != nullptr;
+  };
+  // A configuration that says nothing, or is broken, is read to say so where weights are beside it.
   const bool one =
-      says(kConfig, {"\"model_type\"", "\"architectures\""}) || says(kModules, {".Transformer\""});
+      says(kConfig, {"\"model_type\"", "\"architectures\""}) ||
+      says(kModules, {".Transformer\""}) ||
+      (has(kConfig) && (has("model.safetensors") || has("model.safetensors.index.json") ||
+                        has("pytorch_model.bin")));
   return one ? Match::kCertain : Match::kNo;
 }
 

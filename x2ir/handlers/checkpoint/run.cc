@@ -91,6 +91,7 @@ absl::Status RunCheckpoint(Model& model, std::vector<std::string>& warnings) {
   const Architecture* architecture = FindArchitecture(type);
   if (!architecture) {
     const std::string& name = program->config["architectures"].at(0).text();
+    if (type.empty() && name.empty()) return DataLoss("config.json has no 'model_type'");
     return Unimplemented("architecture '", name.empty() ? type : name, "' (model_type '", type,
                          "') is not known; those that are: ", KnownTypes());
   }
