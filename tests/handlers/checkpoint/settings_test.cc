@@ -84,7 +84,7 @@ TEST(CheckpointSettings, AreReadKeyByKey) {
       {"llama", R"({"model_type": "odd"})",
        "architecture 'LlamaForCausalLM' (model_type 'odd') is"},
       {"llama", R"({"model_type": "odd"})", ", bert, "},
-      {"llama", R"({"model_type": 3, "architectures": 4})", "architecture '' (model_type '')"},
+      {"llama", R"({"model_type": 3, "architectures": 4})", "config.json has no 'model_type'"},
       {"llama", R"({"architectures": ["LlamaForOdd"]})",
        "class 'LlamaForOdd' of llama is not supported; those that are: LlamaForCausalLM, "
        "LlamaModel"},
