@@ -54,6 +54,13 @@ std::vector<int64_t> RowsOfDistances(const DistanceBias& bias) {
   return rows;
 }
 
+// What is added to scores: nothing where the key counts.
+Expr AddendOf(const Expr& allowed) {
+  Builder& b = allowed.builder();
+  const Expr zero(b, b.Scalar(DType::kFloat32, 0)), lowest(b, b.Scalar(DType::kFloat32, kLowest));
+  return Where(allowed, zero, lowest);
+}
+
 class Attending {
  public:
   Attending(Context& context, const Attention& a, const std::string& prefix, int64_t width,
@@ -402,12 +409,7 @@ Expr Context::MaskOf(const Attention& attention) {
     also(number(keys) == number(queries));
   }
   if (padding.value()) also(Unsqueeze(padding, {1, 2}));
-  Builder& b = net_.b();
-  Expr mask = nullptr;
-  if (allowed.value()) {
-    const Expr zero(b, b.Scalar(DType::kFloat32, 0)), lowest(b, b.Scalar(DType::kFloat32, kLowest));
-    mask = Where(allowed, zero, lowest);
-  }
+  Expr mask = allowed.value() ? AddendOf(allowed) : nullptr;
   const auto add = [&](const Expr& x) { mask = mask.value() ? mask + x : x; };
   if (attention.alibi) add(Alibi(attention));
   if (bias.value()) add(bias);
@@ -436,9 +438,7 @@ Expr Context::DistanceBiasOf(const DistanceBias& bias, int64_t heads) {
 
 Expr Context::CrossMask() {
   if (!encoded_padding.value() || cross_mask_.value()) return cross_mask_;
-  Builder& b = net_.b();
-  const Expr zero(b, b.Scalar(DType::kFloat32, 0)), lowest(b, b.Scalar(DType::kFloat32, kLowest));
-  return cross_mask_ = Where(Unsqueeze(encoded_padding, {1, 2}), zero, lowest);
+  return cross_mask_ = AddendOf(Unsqueeze(encoded_padding, {1, 2}));
 }
 
 Expr Context::TokenMask() {

@@ -1,6 +1,6 @@
 // What all architectures are made with: the graph that is being built, the settings and the
 // weights of the checkpoint. Weights are asked for by their names and shapes; one that is missing,
-// or of another shape, ends the conversion, and so does one that nobody asked for.
+// or of another shape, ends the conversion, and so does one that no part of the model asked for.
 //
 // The graph computes in float32. Weights of float16 and bfloat16 stay as they are stored, with a
 // cast where they are used.
@@ -52,7 +52,6 @@ struct NormSpec {
   bool scale = true;      // has a weight
   bool shift = true;      // kLayer: has a bias
   bool plus_one = false;  // the scale is weight + 1
-  bool in_float32 = true;
 };
 
 class Net {
@@ -132,7 +131,7 @@ class Net {
   Expr Named(const Expr& x, std::string_view name);
   void NameAll();
 
-  // What nobody asked for, of settings and of weights. Refused where there is any.
+  // Refuses settings and weights that no part of the model asked for.
   void CheckAllTaken();
 
  private:

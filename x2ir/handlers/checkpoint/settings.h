@@ -1,6 +1,6 @@
 // The configuration of a checkpoint, read key by key. Each key that is asked for counts as taken;
-// one that nobody took, and that is not known to say nothing about results, is an error in the end:
-// a setting is never ignored because it is new.
+// one that was not taken, and that is not known to say nothing about results, is an error in the
+// end: a setting is never ignored because it is new.
 //
 // Names are given with their synonyms, "hidden_size|n_embd": the first that is there counts. A key
 // whose value is null is not there.
@@ -74,7 +74,7 @@ class Settings {
   // Say nothing about results, or not when a trained network is used.
   void Ignore(std::initializer_list<std::string_view> names);
 
-  // The keys that nobody took, with their paths and values: "'rope_scaling.alpha' (2)".
+  // The keys that were not taken, with their paths and values: "'rope_scaling.alpha' (2)".
   std::vector<std::string> Unknown() const;
 
  private:

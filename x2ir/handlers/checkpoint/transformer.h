@@ -1,6 +1,6 @@
 // Transformers as data: what a family says of its layers, and the one builder that makes all of
 // them. Decoders, encoders, and the towers of models for images and sound are stacks of these
-// layers; a family fills in a Stack by its configuration.
+// layers; a family fills in a description by its configuration.
 #ifndef X2IR_HANDLERS_CHECKPOINT_TRANSFORMER_H_
 #define X2IR_HANDLERS_CHECKPOINT_TRANSFORMER_H_
 

@@ -52,7 +52,7 @@ void AfterFirst(Net& net, Decoder& d, const Experts& e, int64_t fallback) {
   for (size_t i = 0; i < d.layers.size(); ++i) {
     if (static_cast<int64_t>(i) >= dense) d.layers[i].experts = e;
   }
-  // Layers behind the last one predict further tokens in training.
+  // Layers after the last one predict further tokens in training.
   net.IgnoreWeights({StrCat(d.prefix, "layers.", d.layers.size(), ".*")});
 }
 

@@ -123,7 +123,7 @@ class Funnel {
     }
   }
 
-  // The tokens of the last level, each as often as it stands for tokens of the text.
+  // The tokens of the last level, each repeated for the tokens of the text that it was pooled from.
   Expr Spread(const Expr& x, const Expr& count, const Expr& all) {
     const int64_t times = int64_t{1} << (p_.blocks.size() - 1);
     if (times == 1) return x;

@@ -80,7 +80,7 @@ Decoder GptNeo(Net& net) {
   d.positions = "wpe";
   LearnedPositions(net, d, "max_position_embeddings");
   const int64_t window = s.Size("window_size", 256);
-  // Pairs of a list of types and how often it stands.
+  // Pairs of a list of types and how often it is repeated.
   std::vector<bool> local;
   const Json& types = s.Raw("attention_types");
   for (const Json& item : types.items()) {
