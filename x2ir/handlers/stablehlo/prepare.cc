@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "x2ir/builder/complex_ports.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -56,7 +58,8 @@ absl::Status PrepareStablehlo(Model& model, std::vector<std::string>& warnings) 
                               " operations ask for an accuracy (result_accuracy), which is not "
                               "kept: results are as accurate as the target computes them"));
   }
-  return MakeStablehloUnits(*model.graph);
+  X2IR_RETURN_IF_ERROR(MakeStablehloUnits(*model.graph));
+  return ComplexPortsAsPairs(*model.graph, warnings);
 }
 
 }  // namespace x2ir
