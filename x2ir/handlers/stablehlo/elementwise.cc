@@ -9,8 +9,8 @@
 
 namespace x2ir {
 
-Complex PartsOf(const Expr& z) { return {z.Op("real"), z.Op("imag")}; }
-Expr WholeOf(const Complex& z) { return z.re.Op("complex", {z.im}); }
+Complex PartsOfNumber(const Expr& z) { return {z.Op("real"), z.Op("imag")}; }
+Expr NumberOfParts(const Complex& z) { return z.re.Op("complex", {z.im}); }
 
 Expr WithSignOf(const Expr& size, const Expr& sign) { return Where(SignBit(sign), -size, size); }
 
@@ -23,7 +23,7 @@ using ComplexFunction = Complex (*)(const Complex&);
 template <RealFunction kReal, ComplexFunction kComplex>
 Value* OfNumber(StablehloArgs& a) {
   const Expr x = a.in(0);
-  return IsComplex(x.dtype()) ? WholeOf(kComplex(PartsOf(x))) : kReal(x);
+  return IsComplex(x.dtype()) ? NumberOfParts(kComplex(PartsOfNumber(x))) : kReal(x);
 }
 
 // Floats of 16 bits and less are computed as float32 and rounded once.
@@ -56,7 +56,7 @@ Complex ComplexNegative(const Complex& z) { return -z; }
 
 Value* AbsoluteValue(StablehloArgs& a) {
   const Expr x = a.in(0);
-  return IsComplex(x.dtype()) ? Abs(PartsOf(x)) : Abs(x);
+  return IsComplex(x.dtype()) ? Abs(PartsOfNumber(x)) : Abs(x);
 }
 
 // NaN is no number below infinity.
@@ -94,7 +94,7 @@ Expr ComplexBelow(const Complex& x, const Complex& y) {
   return (x.re < y.re) | ((x.re == y.re) & (x.im < y.im));
 }
 Expr ChooseComplex(const Expr& test, const Complex& x, const Complex& y) {
-  return WholeOf({Where(test, x.re, y.re), Where(test, x.im, y.im)});
+  return NumberOfParts({Where(test, x.re, y.re), Where(test, x.im, y.im)});
 }
 
 Value* CompareBy(StablehloArgs& a) {
@@ -171,13 +171,13 @@ Value* ToAbs(StablehloWriter& w) {
 Expr Greatest(const Expr& x, const Expr& y) {
   if (x.dtype() == DType::kBool) return x | y;
   if (!IsComplex(x.dtype())) return Max(x, y);
-  const Complex p = PartsOf(x), q = PartsOf(y);
+  const Complex p = PartsOfNumber(x), q = PartsOfNumber(y);
   return ChooseComplex(ComplexBelow(q, p) | IsNan(p), p, q);
 }
 Expr Least(const Expr& x, const Expr& y) {
   if (x.dtype() == DType::kBool) return x & y;
   if (!IsComplex(x.dtype())) return Min(x, y);
-  const Complex p = PartsOf(x), q = PartsOf(y);
+  const Complex p = PartsOfNumber(x), q = PartsOfNumber(y);
   return ChooseComplex(ComplexBelow(p, q) | IsNan(p), p, q);
 }
 

@@ -11,8 +11,8 @@
 namespace X2IR_API x2ir {
 
 // A complex number by its parts, and back.
-Complex PartsOf(const Expr& z);
-Expr WholeOf(const Complex& z);
+Complex PartsOfNumber(const Expr& z);
+Expr NumberOfParts(const Complex& z);
 
 // The size of one number with the sign of another, that of zeros too.
 Expr WithSignOf(const Expr& size, const Expr& sign);
