@@ -41,6 +41,17 @@ x2ir_schema_table(torch torch-ops.json)
 x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)
 
+# The printed forms of StableHLO's operations.
+x2ir_table_program(x2ir_gen_mlir_syntax tools/gen_mlir_syntax.cc)
+set(x2ir_stablehlo_facts ${PROJECT_SOURCE_DIR}/facts/stablehlo-ops.json)
+add_custom_command(
+  OUTPUT ${X2IR_GENERATED_DIR}/x2ir_mlir_syntax.inc
+  COMMAND x2ir_gen_mlir_syntax ${x2ir_stablehlo_facts} ${X2IR_GENERATED_DIR}/x2ir_mlir_syntax.inc
+  DEPENDS x2ir_gen_mlir_syntax ${x2ir_stablehlo_facts}
+  COMMENT "Generating the printed forms of StableHLO's operations"
+  VERBATIM)
+list(APPEND X2IR_SCHEMA_DATA ${X2IR_GENERATED_DIR}/x2ir_mlir_syntax.inc)
+
 # Protobuf messages. x2ir_proto_table(framework facts...) makes their tables,
 # x2ir_<framework>_messages.inc, and the numbers of their fields, x2ir_<framework>_fields.inc.
 function(x2ir_proto_table framework)
