@@ -134,7 +134,7 @@ std::optional<Expr> AsTransposed(const Expr& x, const Expr& kernel, const Convol
   window.pads = JoinPads(std::move(begins), ends);
   Expr w = kernel;  // [out, in / groups, ...]
   for (size_t i = 0; i < s.rank(); ++i) {
-    if (!c.reversed[i] && s.size[i] > 1) w = Reversed(w, static_cast<int64_t>(i) + 2);
+    if (!c.reversed[i] && s.size[i] > 1) w = BackToFront(w, static_cast<int64_t>(i) + 2);
   }
   // As [in, out / groups, ...].
   std::vector<int64_t> swap = AllAxes(w);
@@ -242,7 +242,7 @@ Value* Convolve(StablehloArgs& a, Convolution c) {
   if (native && s.IsDilated()) y = AsTransposed(x, kernel, c, groups, channels_last);
   if (!y) {
     for (size_t i = 0; i < s.rank(); ++i) {
-      if (c.reversed[i] && s.size[i] > 1) kernel = Reversed(kernel, static_cast<int64_t>(i) + 2);
+      if (c.reversed[i] && s.size[i] > 1) kernel = BackToFront(kernel, static_cast<int64_t>(i) + 2);
     }
     if (!native || s.IsDilated() || s.HasNegativePadding()) x = PadSpatial(a, x, axes, s);
     y = native ? MakeConv(x, kernel, nullptr, WindowOf(s, channels_last), groups)

@@ -58,9 +58,7 @@ Size SizeOfAxes(const Expr& x, const DotAxes& axes) {
 Expr MatrixOf(const Expr& x, const DotAxes& batch, const DotAxes& free, const DotAxes& contracted,
               bool free_first, bool keep_free) {
   DotAxes perm = batch;
-  for (const DotAxes* axes : free_first
-                                 ? std::initializer_list<const DotAxes*>{&free, &contracted}
-                                 : std::initializer_list<const DotAxes*>{&contracted, &free}) {
+  for (const DotAxes* axes : {free_first ? &free : &contracted, free_first ? &contracted : &free}) {
     perm.insert(perm.end(), axes->begin(), axes->end());
   }
   const Expr ordered = InOrder(x, std::move(perm));

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "x2ir/formats/stablehlo/stablehlo.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -56,6 +57,7 @@ absl::Status PrepareStablehlo(Model& model, std::vector<std::string>& warnings) 
                               " operations ask for an accuracy (result_accuracy), which is not "
                               "kept: results are as accurate as the target computes them"));
   }
+  X2IR_RETURN_IF_ERROR(InlineCallsInRegions(model));
   return MakeStablehloUnits(*model.graph);
 }
 

@@ -8,8 +8,8 @@
 #include "x2ir/handlers/stablehlo/regions.h"
 #include "x2ir/handlers/stablehlo/slices.h"
 #include "x2ir/handlers/stablehlo/windows.h"
-#include "x2ir/ops/infer.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/infer.h"
 #include "x2ir/ops/window.h"
 
 namespace x2ir {

@@ -103,7 +103,7 @@ std::optional<Expr> EmptyResult(StablehloArgs& a, size_t i) {
   return std::nullopt;
 }
 
-Expr Reversed(const Expr& x, int64_t axis) { return Slice(x, axis, -1, INT64_MIN, Size(-1)); }
+Expr BackToFront(const Expr& x, int64_t axis) { return Slice(x, axis, -1, INT64_MIN, Size(-1)); }
 
 Size WindowCount(Builder& b, const Size& size, int64_t extent, int64_t stride) {
   const Size room = Minus(b, size, extent);

@@ -45,7 +45,7 @@ Expr ZeroOf(Builder& b, DType t);
 std::optional<Expr> EmptyResult(StablehloArgs& a, size_t i = 0);
 
 // An axis in reverse.
-Expr Reversed(const Expr& x, int64_t axis);
+Expr BackToFront(const Expr& x, int64_t axis);
 // How often a window of that extent fits along an axis.
 Size WindowCount(Builder& b, const Size& size, int64_t extent, int64_t stride);
 
