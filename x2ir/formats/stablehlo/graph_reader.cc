@@ -87,14 +87,18 @@ class GraphReader {
         }
       }
     }
-    X2IR_ASSIGN_OR_RETURN(const Op* entry, Entry());
+    std::vector<const Op*> entries = SelfContained();
+    if (entries.empty()) {
+      X2IR_ASSIGN_OR_RETURN(entries.emplace_back(), Entry());
+    }
     model_.source_dialect = kDialect;
     model_.producer_name = module_.producer;
     model_.SetOpset("", 1);
-    model_.graph->set_name(NameOf(*entry));
+    model_.graph->set_name(NameOf(*entries[0]));
     keeps_checks_ = options_.checks;
-    X2IR_RETURN_IF_ERROR(ReadFunction(*entry, model_.graph.get()));
+    for (const Op* entry : entries) X2IR_RETURN_IF_ERROR(ReadFunction(*entry, model_.graph.get()));
     keeps_checks_ = false;
+    for (Value* value : checks_.values()) model_.graph->AddOutput(value);
     // Functions that are called, each once.
     while (!called_.empty()) {
       const std::string name = called_.back();
@@ -129,6 +133,18 @@ class GraphReader {
     return nullptr;
   }
 
+  // A module of tests: all functions that take and give nothing, where checks are asked for.
+  std::vector<const Op*> SelfContained() const {
+    std::vector<const Op*> found;
+    if (!options_.checks || !options_.entry.empty() || Find("main")) return found;
+    for (const Op* function : functions_) {
+      const Attr* type = function->Find("function_type");
+      const bool closed = type != nullptr && type->type != nullptr && type->type->items.empty();
+      if (closed && !function->regions.empty() && !IsPrivate(*function)) found.push_back(function);
+    }
+    return found;
+  }
+
   absl::StatusOr<const Op*> Entry() const {
     std::vector<std::string> names;
     const Op* only = nullptr;
@@ -145,6 +161,12 @@ class GraphReader {
     if (const Op* main = Find("main")) return main;
     if (names.empty()) return DataLoss("the module has no function that others can call");
     if (names.size() == 1) return only;
+    constexpr size_t kMostNames = 8;
+    if (names.size() > kMostNames) {
+      const size_t more = names.size() - kMostNames;
+      names.resize(kMostNames);
+      names.push_back(StrCat("and ", more, " more"));
+    }
     return OptionError("entry", StrCat("the module has several functions and none is main: ",
                                        absl::StrJoin(names, ", "), "; choose one by it"));
   }
@@ -229,9 +251,6 @@ class GraphReader {
         return WithMessage(status, StrCat("operation '", op.name.view(), "'", where, ": ",
                                           std::string(status.message())));
       }
-    }
-    if (keeps_checks_ && graph == model_.graph.get()) {
-      for (Value* value : checks_.values()) graph->AddOutput(value);
     }
     return absl::OkStatus();
   }
@@ -422,11 +441,7 @@ class GraphReader {
         }
         std::vector<std::string> texts;
         for (const Attr& item : attr.items) {
-          if (item.kind != Attr::kString && item.kind != Attr::kEnum &&
-              item.kind != Attr::kSymbol) {
-            return Unimplemented("attribute '", name.view(), "' is a list of an unknown kind");
-          }
-          texts.push_back(item.s);
+          texts.push_back(item.s);  // of other kinds nothing: no row reads them
         }
         node->SetAttr(name, std::move(texts));
         break;
