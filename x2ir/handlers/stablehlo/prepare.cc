@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "x2ir/builder/complex_ports.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -27,10 +28,10 @@ bool IsHint(std::string_view name) {
   return name.find('.') != std::string_view::npos && !IsEntry(name);
 }
 
-// Whether an accuracy other than the default one is asked for. True where that cannot be told.
-bool AsksForAccuracy(std::string_view name, const Attribute& attr) {
-  const std::string* mode = attr.get<std::string>();
-  return mode && *mode != "DEFAULT" && (name == "result_accuracy" || name.ends_with("mode"));
+// The struct result_accuracy, or a field of it.
+bool IsAccuracy(std::string_view name) {
+  return name.starts_with("result_accuracy") || name == "mode" || name == "atol" ||
+         name == "rtol" || name == "ulps";
 }
 
 void RemoveHints(Graph& graph, size_t& accuracies) {
@@ -39,8 +40,9 @@ void RemoveHints(Graph& graph, size_t& accuracies) {
     if (node->dialect() != Symbol(stablehlo::kDialect)) continue;
     std::vector<Symbol> hints;
     for (const auto& [name, attr] : node->attrs()) {
-      const bool is_accuracy = name.view().starts_with("result_accuracy");
-      if (is_accuracy) accuracies += AsksForAccuracy(name.view(), attr);
+      const bool is_accuracy = IsAccuracy(name.view());
+      const auto* mode = is_accuracy ? attr.get<std::string>() : nullptr;
+      if (mode && (*mode == "HIGHEST" || *mode == "TOLERANCE")) ++accuracies;
       if (is_accuracy || IsHint(name.view())) hints.push_back(name);
     }
     for (const Symbol hint : hints) node->EraseAttr(hint);
@@ -50,15 +52,20 @@ void RemoveHints(Graph& graph, size_t& accuracies) {
 }  // namespace
 
 absl::Status PrepareStablehlo(Model& model, std::vector<std::string>& warnings) {
+  X2IR_RETURN_IF_ERROR(InlineCallsInRegions(model));
+  std::vector<Graph*> graphs = {model.graph.get()};
+  for (const auto& function : model.functions) graphs.push_back(function->body.get());
   size_t accuracies = 0;
-  RemoveHints(*model.graph, accuracies);
+  for (Graph* graph : graphs) {
+    RemoveHints(*graph, accuracies);
+    X2IR_RETURN_IF_ERROR(MakeStablehloUnits(*graph));
+  }
   if (accuracies > 0) {
     warnings.push_back(StrCat(accuracies,
                               " operations ask for an accuracy (result_accuracy), which is not "
                               "kept: results are as accurate as the target computes them"));
   }
-  X2IR_RETURN_IF_ERROR(InlineCallsInRegions(model));
-  return MakeStablehloUnits(*model.graph);
+  return ComplexPortsAsPairs(*model.graph, warnings);
 }
 
 }  // namespace x2ir
