@@ -1,5 +1,6 @@
-# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators, of protobuf
-# messages and of TFLite's schema, made from facts/ by small programs of our own.
+# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators, of
+# StableHLO's dialects, of protobuf messages and of TFLite's schema, made from facts/ by small
+# programs of our own.
 
 set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(X2IR_SCHEMA_DATA)
@@ -40,6 +41,18 @@ x2ir_schema_table(onnx onnx-schemas.json onnx-versions.txt)
 x2ir_schema_table(torch torch-ops.json)
 x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)
+
+# The dialects of StableHLO: operations of all their versions, and codes in bytecode.
+x2ir_table_program(x2ir_gen_stablehlo_tables tools/gen_stablehlo_tables.cc)
+set(x2ir_stablehlo_facts ${PROJECT_SOURCE_DIR}/facts/stablehlo-ops.json)
+set(x2ir_stablehlo_tables ${X2IR_GENERATED_DIR}/x2ir_stablehlo_tables.inc)
+add_custom_command(
+  OUTPUT ${x2ir_stablehlo_tables}
+  COMMAND x2ir_gen_stablehlo_tables ${x2ir_stablehlo_facts} ${x2ir_stablehlo_tables}
+  DEPENDS x2ir_gen_stablehlo_tables ${x2ir_stablehlo_facts}
+  COMMENT "Generating the tables of StableHLO"
+  VERBATIM)
+list(APPEND X2IR_SCHEMA_DATA ${x2ir_stablehlo_tables})
 
 # Protobuf messages. x2ir_proto_table(framework facts...) makes their tables,
 # x2ir_<framework>_messages.inc, and the numbers of their fields, x2ir_<framework>_fields.inc.
