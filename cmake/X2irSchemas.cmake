@@ -42,17 +42,20 @@ x2ir_schema_table(torch torch-ops.json)
 x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)
 
-# The dialects of StableHLO: operations of all their versions, and codes in bytecode.
-x2ir_table_program(x2ir_gen_stablehlo_tables tools/gen_stablehlo_tables.cc)
+# StableHLO's dialects: the printed forms of operations; and the operations of all versions, with the
+# codes that attributes and types have in bytecode.
 set(x2ir_stablehlo_facts ${PROJECT_SOURCE_DIR}/facts/stablehlo-ops.json)
-set(x2ir_stablehlo_tables ${X2IR_GENERATED_DIR}/x2ir_stablehlo_tables.inc)
-add_custom_command(
-  OUTPUT ${x2ir_stablehlo_tables}
-  COMMAND x2ir_gen_stablehlo_tables ${x2ir_stablehlo_facts} ${x2ir_stablehlo_tables}
-  DEPENDS x2ir_gen_stablehlo_tables ${x2ir_stablehlo_facts}
-  COMMENT "Generating the tables of StableHLO"
-  VERBATIM)
-list(APPEND X2IR_SCHEMA_DATA ${x2ir_stablehlo_tables})
+foreach(table mlir_syntax stablehlo_tables)
+  x2ir_table_program(x2ir_gen_${table} tools/gen_${table}.cc)
+  set(x2ir_output ${X2IR_GENERATED_DIR}/x2ir_${table}.inc)
+  add_custom_command(
+    OUTPUT ${x2ir_output}
+    COMMAND x2ir_gen_${table} ${x2ir_stablehlo_facts} ${x2ir_output}
+    DEPENDS x2ir_gen_${table} ${x2ir_stablehlo_facts}
+    COMMENT "Generating x2ir_${table}.inc"
+    VERBATIM)
+  list(APPEND X2IR_SCHEMA_DATA ${x2ir_output})
+endforeach()
 
 # Protobuf messages. x2ir_proto_table(framework facts...) makes their tables,
 # x2ir_<framework>_messages.inc, and the numbers of their fields, x2ir_<framework>_fields.inc.

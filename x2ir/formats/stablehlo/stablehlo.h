@@ -40,6 +40,7 @@ namespace X2IR_API x2ir {
 namespace stablehlo {
 
 inline constexpr char kDialect[] = "stablehlo";
+inline constexpr char kFunctionDomain[] = "func";  // of calls: "func::NAME"
 
 // An annotation (extra) of values: mlir::Quantization as text, QuantizationText's.
 inline constexpr char kQuantized[] = "stablehlo.quantized";
