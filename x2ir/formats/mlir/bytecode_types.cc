@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/formats/mlir/bytecode_values_internal.h"
+#include "x2ir/formats/mlir/text.h"
 
 namespace x2ir::mlir {
 
@@ -70,10 +71,8 @@ TypeRef BytecodeValues::DecodeType(const BytecodeFile::Entry& entry, ByteReader&
   const std::string& dialect = file_.dialects[entry.dialect];
   if (!entry.custom) {
     const std::string_view text = in.Text();
-    if (dialect == "builtin" && !text.empty() && text[0] != '!') {
-      if (text.find('<') == std::string_view::npos) return ScalarType(text);
-    }
-    return OtherType(std::string(text));
+    absl::StatusOr<TypeRef> type = ParseTypeText(text);
+    return type.ok() ? *std::move(type) : OtherType(std::string(text));
   }
   return dialect == "builtin" ? BuiltinType(in) : CodedType(dialect, in);
 }

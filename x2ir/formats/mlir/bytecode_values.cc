@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/formats/mlir/bytecode_values_internal.h"
+#include "x2ir/formats/mlir/text.h"
 #include "x2ir/graph_wrapper/small_floats.h"
 
 namespace x2ir::mlir {
@@ -103,7 +104,11 @@ TypeRef BytecodeValues::TypeAt(uint64_t index, ByteReader& in) {
 }
 
 Attr BytecodeValues::DecodeAttr(const BytecodeFile::Entry& entry, ByteReader& in) {
-  if (!entry.custom) return Make(Attr::kOther, std::string(in.Text()));
+  if (!entry.custom) {
+    const std::string_view text = in.Text();
+    absl::StatusOr<Attr> attr = ParseAttrText(text);
+    return attr.ok() ? *std::move(attr) : Make(Attr::kOther, std::string(text));
+  }
   const std::string& dialect = file_.dialects[entry.dialect];
   return dialect == "builtin" ? BuiltinAttr(in) : CodedAttr(dialect, in);
 }
