@@ -5,6 +5,7 @@
 #define X2IR_FORMATS_STABLEHLO_VHLO_H_
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -17,6 +18,10 @@ namespace stablehlo {
 using Version = std::array<int, 3>;  // 1.20.0
 inline constexpr Version kOldestVersion = {0, 9, 0}, kNewestVersion = {1, 20, 0};
 absl::StatusOr<Version> ParseVersion(std::string_view text);  // "1.9.0"
+
+// The version of MLIR bytecode that artifacts of a release have, and what they call their producer.
+int BytecodeVersion(const Version& version);
+std::string ProducerName(const Version& version);  // "StableHLO_v1.9.0"
 
 // From operations of any version to the flat form (stablehlo.h). Attributes that older versions do
 // not have get their defaults.
