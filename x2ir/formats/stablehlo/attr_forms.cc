@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "x2ir/formats/stablehlo/stablehlo.h"
+#include "x2ir/formats/stablehlo/vhlo_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -45,19 +46,6 @@ constexpr std::string_view kInt32s[] = {"exponent_bits", "mantissa_bits", "versi
 // Rows of pairs.
 constexpr std::string_view kPairs[] = {"padding", "source_target_pairs"};
 
-struct EnumForm {
-  std::string_view attribute, name;
-};
-constexpr EnumForm kEnums[] = {
-    {"comparison_direction", "stablehlo.comparison_direction"},
-    {"compare_type", "stablehlo.comparison_type"},
-    {"fft_type", "stablehlo.fft_type"},
-    {"precision_config", "stablehlo.precision"},
-    {"rng_algorithm", "stablehlo.rng_algorithm"},
-    {"rng_distribution", "stablehlo.rng_distribution"},
-    {"transpose_a", "stablehlo.transpose"},
-};
-
 constexpr std::string_view kConvFields[] = {
     "input_batch_dimension",           "input_feature_dimension",
     "input_spatial_dimensions",        "kernel_input_feature_dimension",
@@ -95,17 +83,9 @@ bool Contains(const List& list, std::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
 }
 
-const EnumForm* FindEnum(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kEnums), std::end(kEnums),
-                                   [&](const EnumForm& form) { return form.attribute == name; });
-  return found == std::end(kEnums) ? nullptr : found;
-}
-
-Attr EnumCase(const EnumForm& form, const std::string& text) {
-  Attr attr;
-  attr.kind = Attr::kEnum;
-  attr.name = form.name;
-  attr.s = text;
+Attr EnumCase(std::string_view form, const std::string& text) {
+  Attr attr = StringAttr(Attr::kEnum, text);
+  attr.name = form;
   return attr;
 }
 
@@ -129,7 +109,7 @@ absl::Span<const StructForm> StructForms() { return kStructs; }
 
 absl::StatusOr<Attr> FlatAttr(Symbol name, const Attribute& value) {
   Attr attr;
-  const EnumForm* form = FindEnum(name);
+  const std::string_view form = EnumOf(name);
   if (const auto* i = value.get<int64_t>()) {
     attr.kind = Contains(kBools, name) ? Attr::kBool : Attr::kInt;
     attr.i = *i;
@@ -151,7 +131,7 @@ absl::StatusOr<Attr> FlatAttr(Symbol name, const Attribute& value) {
     return attr;
   }
   if (const auto* s = value.get<std::string>()) {
-    if (form != nullptr) return EnumCase(*form, *s);
+    if (!form.empty()) return EnumCase(form, *s);
     attr.kind = Attr::kString;
     attr.s = *s;
     return attr;
@@ -159,8 +139,8 @@ absl::StatusOr<Attr> FlatAttr(Symbol name, const Attribute& value) {
   if (const auto* list = value.get<std::vector<std::string>>()) {
     attr.kind = Attr::kArray;
     for (const std::string& text : *list) {
-      if (form != nullptr) {
-        attr.items.push_back(EnumCase(*form, text));
+      if (!form.empty()) {
+        attr.items.push_back(EnumCase(form, text));
         continue;
       }
       Attr& item = attr.items.emplace_back();
@@ -170,7 +150,7 @@ absl::StatusOr<Attr> FlatAttr(Symbol name, const Attribute& value) {
     return attr;
   }
   if (const auto* ints = value.get<std::vector<int64_t>>()) {
-    if (form != nullptr && ints->empty()) {
+    if (!form.empty() && ints->empty()) {
       attr.kind = Attr::kArray;
     } else if (Contains(kPairs, name)) {
       attr.kind = Attr::kTensor;
