@@ -29,6 +29,13 @@ absl::StatusOr<Attr> AttrParser::ParseAttr() {
   return attr;
 }
 
+absl::StatusOr<Attr> AttrParser::ParseUntypedAttr() {
+  untyped_ = true;
+  absl::StatusOr<Attr> attr = ParseAttr();
+  untyped_ = false;
+  return attr;
+}
+
 absl::StatusOr<Attr> AttrParser::ParseAttrInside() {
   const char c = Next();
   Attr attr;
@@ -36,7 +43,7 @@ absl::StatusOr<Attr> AttrParser::ParseAttrInside() {
   if (c == '"') {
     attr.kind = Attr::kString;
     X2IR_ASSIGN_OR_RETURN(attr.s, String());
-    if (TakeChar(':')) {
+    if (!untyped_ && TakeChar(':')) {
       X2IR_ASSIGN_OR_RETURN(attr.type, ParseType());
     }
     return attr;
@@ -115,7 +122,7 @@ absl::StatusOr<Attr> AttrParser::ParseNumber() {
   }
   const std::string_view text = text_.substr(from, pos_ - from);
   Attr attr;
-  if (TakeChar(':')) {
+  if (!untyped_ && TakeChar(':')) {
     X2IR_ASSIGN_OR_RETURN(attr.type, ParseType());
   }
   const DType dtype = attr.type ? attr.type->type.dtype() : DType::kUndefined;
@@ -327,7 +334,16 @@ absl::StatusOr<Attr> AttrParser::ParseStructBody(std::string name) {
     const std::string_view word = PeekWord();
     pos_ += word.size();
     if (!word.empty() && TakeChar('=')) {
-      X2IR_ASSIGN_OR_RETURN(Attr value, ParseAttr());
+      Attr value;
+      if (Next() == '(') {  // "(2)4": a part of a mesh's axis
+        const size_t begin = pos_;
+        X2IR_RETURN_IF_ERROR(Balanced().status());
+        X2IR_RETURN_IF_ERROR(Integer().status());
+        value.kind = Attr::kOther;
+        value.s = text_.substr(begin, pos_ - begin);
+      } else {
+        X2IR_ASSIGN_OR_RETURN(value, ParseAttr());
+      }
       attr.fields.emplace_back(word, std::move(value));
     } else {  // a field without a name
       pos_ = from;

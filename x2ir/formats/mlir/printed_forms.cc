@@ -66,6 +66,11 @@ absl::Status OpParser::ParseElements(Draft& draft, const OpSyntax& syntax,
         X2IR_RETURN_IF_ERROR(ExpectText(element.text));
         break;
       case SyntaxElement::kOperand: {
+        if (Next() != '%') {  // an attribute in older releases: "k = 5" of top_k
+          X2IR_ASSIGN_OR_RETURN(Attr value, ParseUntypedAttr());
+          op.attrs.emplace_back(element.text, std::move(value));
+          break;
+        }
         X2IR_ASSIGN_OR_RETURN(const ValueId value, Use());
         op.operands.push_back(value);
         break;
@@ -73,7 +78,7 @@ absl::Status OpParser::ParseElements(Draft& draft, const OpSyntax& syntax,
       case SyntaxElement::kOperandList:
       case SyntaxElement::kOperands: X2IR_RETURN_IF_ERROR(UseList(&op)); break;
       case SyntaxElement::kAttr: {
-        X2IR_ASSIGN_OR_RETURN(Attr value, ParseAttr());
+        X2IR_ASSIGN_OR_RETURN(Attr value, ParseUntypedAttr());
         op.attrs.emplace_back(element.text, std::move(value));
         break;
       }
@@ -82,12 +87,21 @@ absl::Status OpParser::ParseElements(Draft& draft, const OpSyntax& syntax,
         break;
       case SyntaxElement::kFunctionalType: X2IR_RETURN_IF_ERROR(ParseFunctionalType(draft)); break;
       case SyntaxElement::kType: {
-        X2IR_ASSIGN_OR_RETURN(std::vector<TypeRef> types, ParseTypeList());
-        bool of_results = true;
+        bool one = true, of_results = true;
         for (const std::string& name : element.arguments) {
-          for (const std::string& operand : syntax.operands) {
-            if (operand == name || operand == name + "*") of_results = false;
+          if (name == "operands" || name == "results") one = false;
+          for (const auto* names : {&syntax.operands, &syntax.results}) {
+            for (const std::string& known : *names) {
+              if (known == name + "*") one = false;
+              if (known == name || known == name + "*") of_results = names == &syntax.results;
+            }
           }
+        }
+        std::vector<TypeRef> types;
+        if (one) {
+          X2IR_ASSIGN_OR_RETURN(types.emplace_back(), ParseType());
+        } else {
+          X2IR_ASSIGN_OR_RETURN(types, ParseTypeList());
         }
         if (of_results) {
           for (TypeRef& type : types) draft.types.push_back(std::move(type));

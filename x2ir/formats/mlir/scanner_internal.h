@@ -46,6 +46,8 @@ class AttrParser : public Scanner {
   explicit AttrParser(std::string_view text) : Scanner(text) {}
   absl::StatusOr<TypeRef> ParseType();
   absl::StatusOr<Attr> ParseAttr();
+  // The same where a number or a text has no type after it: what follows ':' is something else.
+  absl::StatusOr<Attr> ParseUntypedAttr();
   bool AtEnd() { return Next() == '\0'; }
 
  protected:
@@ -82,6 +84,7 @@ class AttrParser : public Scanner {
   StringMap<Attr> attr_aliases_;
   StringMap<std::string_view> resources_;  // "0x..."
   int depth_ = 0;
+  bool untyped_ = false;
 };
 
 // The elements of dense<...>: `text` is what is between the brackets. Of a type without elements of

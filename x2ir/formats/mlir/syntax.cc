@@ -32,7 +32,13 @@ class SyntaxBuilder {
 
   std::vector<SyntaxElement> Elements() {
     std::vector<SyntaxElement> elements;
-    while (at_ < words_.size() && words_[at_] != ")") elements.push_back(Element());
+    while (at_ < words_.size() && words_[at_] != ")") {
+      if (words_[at_] == "^") {  // what an optional group depends on
+        ++at_;
+      } else {
+        elements.push_back(Element());
+      }
+    }
     return elements;
   }
 
@@ -83,7 +89,6 @@ class SyntaxBuilder {
       return optional;
     }
     std::string name = word.substr(1);
-    if (at_ < words_.size() && words_[at_] == "^") ++at_;
     bool any_number = false;
     if (IsIn(op_.operands, name, &any_number)) {
       return {any_number ? SyntaxElement::kOperandList : SyntaxElement::kOperand, name};

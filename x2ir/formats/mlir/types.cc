@@ -91,8 +91,8 @@ absl::StatusOr<TypeRef> AttrParser::ParseTypeInside() {
   if (pos_ < text_.size() && text_[pos_] == '<') X2IR_RETURN_IF_ERROR(Balanced().status());
   auto other = std::make_shared<MlirType>();
   other->text = text_.substr(start, pos_ - start);
-  const bool is_number = word.size() > 1 && (word[0] == 'f' || word[0] == 'i' || word == "tf32") &&
-                         std::isdigit(static_cast<unsigned char>(word[1]));
+  const bool is_number = word == "tf32" || (word.size() > 1 && (word[0] == 'f' || word[0] == 'i') &&
+                                            std::isdigit(static_cast<unsigned char>(word[1])));
   if (is_number) {
     other->kind = MlirType::kScalar;
     other->type = Type::Tensor(DType::kUndefined, Shape());

@@ -27,6 +27,12 @@ absl::StatusOr<Model> ReadStablehlo(const Source& source, const ReadRequest& req
   return stablehlo::GraphOf(module, options);
 }
 
+absl::Status WriteStablehlo(const Model& model, const Sink& sink, const FormatOptions& options) {
+  X2IR_ASSIGN_OR_RETURN(mlir::Module module, stablehlo::ModuleOf(model));
+  X2IR_RETURN_IF_ERROR(stablehlo::WithStructs(module));
+  return mlir::WriteText(module, {.resources = options.Flag("resources")}, sink);
+}
+
 [[maybe_unused]] const bool kStablehloFormat = RegisterFormat(Format{
     .name = "stablehlo",
     .dialect = stablehlo::kDialect,
@@ -39,6 +45,9 @@ absl::StatusOr<Model> ReadStablehlo(const Source& source, const ReadRequest& req
                      OptionDef::Flag("checks",
                                      "What the checks of a program compare are outputs, too")},
     .read = ReadStablehlo,
+    .write_options = {OptionDef::Flag("resources",
+                                      "Weights are at the end of the file, as resources")},
+    .write = WriteStablehlo,
 });
 
 }  // namespace

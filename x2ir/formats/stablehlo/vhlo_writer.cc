@@ -193,11 +193,14 @@ class VhloMaker {
           if (fact.form == Form::kSymbols) item.kind = Attr::kString;
         }
         return attr;
-      case Form::kApiVersion:
-        for (const mlir::EnumCase& c : mlir::AttrByName("vhlo", "api_version")->cases) {
+      case Form::kApiVersion: {
+        const absl::Span<const mlir::EnumCase> cases =
+            mlir::AttrByName("vhlo", "api_version")->cases;
+        for (const mlir::EnumCase& c : cases) {
           if (is_number ? c.number == attr.i : c.name == attr.s) return Enum(fact.name, c.name);
         }
         return refuse();
+      }
       case Form::kType: return attr.kind == Attr::kType ? std::optional(attr) : refuse();
       case Form::kDict: return attr.kind == Attr::kDict ? std::optional(attr) : refuse();
       case Form::kArray:
