@@ -95,3 +95,13 @@ add_custom_command(
   COMMENT "Generating the schema of TFLite"
   VERBATIM)
 list(APPEND X2IR_SCHEMA_DATA ${x2ir_tflite_outputs})
+
+# The tables of files of jax.export.
+set(x2ir_jax_schema ${PROJECT_SOURCE_DIR}/x2ir/formats/stablehlo/jax_export.fbs)
+add_custom_command(
+  OUTPUT ${X2IR_GENERATED_DIR}/jax_export_generated.h
+  COMMAND ${X2IR_FLATC} --cpp --scoped-enums -o ${X2IR_GENERATED_DIR} ${x2ir_jax_schema}
+  DEPENDS ${x2ir_jax_schema}
+  COMMENT "Generating the tables of jax.export"
+  VERBATIM)
+list(APPEND X2IR_SCHEMA_DATA ${X2IR_GENERATED_DIR}/jax_export_generated.h)

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "x2ir/formats/mlir/bytecode.h"
 #include "x2ir/formats/stablehlo/vhlo_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -172,6 +173,17 @@ std::string ProducerName(const Version& version) {
 
 absl::Status FromVhlo(mlir::Module& module) {
   return FlatMaker(module).Flatten(module.top, /*in_function=*/false);
+}
+
+absl::StatusOr<mlir::Module> ReadArtifact(const BlobPtr& blob) {
+  X2IR_ASSIGN_OR_RETURN(mlir::Module module, mlir::ReadBytecode(blob));
+  X2IR_RETURN_IF_ERROR(FromVhlo(module));
+  return module;
+}
+
+absl::Status WriteArtifact(mlir::Module module, const Version& version, const Sink& sink) {
+  X2IR_RETURN_IF_ERROR(ToVhlo(module, version));
+  return mlir::WriteBytecode(module, {BytecodeVersion(version), ProducerName(version)}, sink);
 }
 
 }  // namespace stablehlo

@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/mlir/module.h"
 
 namespace X2IR_API x2ir {
@@ -29,6 +31,10 @@ absl::Status FromVhlo(mlir::Module& module);
 // From the flat form to the operations of that version. FailedPrecondition lists all that it cannot
 // say.
 absl::Status ToVhlo(mlir::Module& module, Version version);
+
+// Artifacts: bytecode that is read to the flat form, and written from it.
+absl::StatusOr<mlir::Module> ReadArtifact(const BlobPtr& blob);
+absl::Status WriteArtifact(mlir::Module module, const Version& version, const Sink& sink);
 
 }  // namespace stablehlo
 }  // namespace x2ir
