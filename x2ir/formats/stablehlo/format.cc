@@ -4,6 +4,7 @@
 
 #include "x2ir/formats/mlir/bytecode.h"
 #include "x2ir/formats/mlir/text.h"
+#include "x2ir/formats/stablehlo/jax_export.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/formats/stablehlo/vhlo.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -102,6 +103,25 @@ const std::vector<OptionDef>& ReadOptions() {
             "target_version", "V",
             StrCat("The release of StableHLO that shall read it, ", kUsualVersion, " by default"))},
         .write = WriteStablehloBytecode,
+    }) &&
+    RegisterFormat({
+        .name = "jax_export",
+        .dialect = stablehlo::kDialect,
+        .extensions = {".jax_export"},
+        .doc = "Functions of JAX as jax.export serializes them",
+        // The file has no identifier, and the head of a large one does not reach the module.
+        .recognize =
+            [](const Candidate& file) {
+              const bool whole = !file.is_folder && file.head.size() == file.size;
+              return whole && stablehlo::IsJaxExport(file.text()) ? Match::kCertain : Match::kNo;
+            },
+        .read_options = ReadOptions(),
+        .read = [](const Source& source, const ReadRequest& request) -> absl::StatusOr<Model> {
+          X2IR_ASSIGN_OR_RETURN(const BlobPtr blob, source.Open());
+          X2IR_ASSIGN_OR_RETURN(const mlir::Module module, stablehlo::ReadJaxModule(blob));
+          return stablehlo::GraphOf(module, {.entry = request.options.Text("entry"),
+                                             .checks = request.options.Flag("checks")});
+        },
     });
 
 }  // namespace
