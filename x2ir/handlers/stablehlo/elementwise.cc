@@ -45,14 +45,14 @@ Value* AbsoluteValue(StablehloArgs& a) {
 // NaN is no number below infinity.
 Value* IsFinite(StablehloArgs& a) { return Abs(a.in(0)) < std::numeric_limits<double>::infinity(); }
 
-Value* Minus(StablehloArgs& a) {
+Value* DifferenceHlo(StablehloArgs& a) {
   a.Require(a.dtype() != DType::kBool, "differences of bools");
   return a.in(0) - a.in(1);
 }
-Value* Plus(StablehloArgs& a) {
+Value* SumHlo(StablehloArgs& a) {
   return a.dtype() == DType::kBool ? a.in(0) | a.in(1) : a.in(0) + a.in(1);
 }
-Value* Times(StablehloArgs& a) {
+Value* ProductHlo(StablehloArgs& a) {
   return a.dtype() == DType::kBool ? a.in(0) & a.in(1) : a.in(0) * a.in(1);
 }
 Value* Maximum(StablehloArgs& a) { return Greatest(a.in(0), a.in(1)); }
@@ -206,7 +206,7 @@ absl::StatusOr<Value*> ToBroadcast(StablehloWriter& w, std::string_view op, Attr
 }
 
 X2IR_STABLEHLO(abs).From("abs", AbsoluteValue).To("abs", ToAbs);
-X2IR_STABLEHLO(add).From("add", Plus).To("add", ToBinary("add"));
+X2IR_STABLEHLO(add).From("add", SumHlo).To("add", ToBinary("add"));
 X2IR_STABLEHLO(and).From("and", Bitwise("and", "bitwise_and")).To("and", ToBinary("and"));
 X2IR_STABLEHLO(atan).From("atan2", Angle2);
 X2IR_STABLEHLO(bitwise_and).To("and", ToBinary("and"));
@@ -237,7 +237,7 @@ X2IR_STABLEHLO(less_or_equal).To("compare", ToCompare("LE"));
 X2IR_STABLEHLO(log).Is("log").From("log_plus_one", OfNumber<Wider<Log1p>, Log1pOf>);
 X2IR_STABLEHLO(max).From("maximum", Maximum).To("maximum", ToFold("maximum"));
 X2IR_STABLEHLO(min).From("minimum", Minimum).To("minimum", ToFold("minimum"));
-X2IR_STABLEHLO(mul).From("multiply", Times).To("multiply", ToBinary("multiply"));
+X2IR_STABLEHLO(mul).From("multiply", ProductHlo).To("multiply", ToBinary("multiply"));
 X2IR_STABLEHLO(neg).From("negate", OfNumber<Negative, ComplexNegative>).To("negate");
 X2IR_STABLEHLO(not ).From("not", Bitwise("not", "bitwise_not")).To("not");
 X2IR_STABLEHLO(or).From("or", Bitwise("or", "bitwise_or")).To("or", ToBinary("or"));
@@ -252,7 +252,7 @@ X2IR_STABLEHLO(sigmoid).Is("logistic");
 X2IR_STABLEHLO(sign).From("sign", OfNumber<SignOf, SignOf>).To("sign");
 X2IR_STABLEHLO(sin).To("sine").From("sine", OfNumber<Sin, InDoubleParts<Sin>>);
 X2IR_STABLEHLO(sqrt).Is("sqrt");
-X2IR_STABLEHLO(sub).From("subtract", Minus).To("subtract", ToBinary("subtract"));
+X2IR_STABLEHLO(sub).From("subtract", DifferenceHlo).To("subtract", ToBinary("subtract"));
 X2IR_STABLEHLO(sum).To("add", ToFold("add"));
 X2IR_STABLEHLO(tan).Is("tan");
 X2IR_STABLEHLO(tanh).Is("tanh");

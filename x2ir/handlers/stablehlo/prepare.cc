@@ -86,6 +86,7 @@ absl::Status CheckIsOfOneDevice(const Graph& graph) {
 }  // namespace
 
 absl::Status PrepareStablehlo(Model& model, std::vector<std::string>& warnings) {
+  X2IR_RETURN_IF_ERROR(InlineCallsInRegions(model));
   std::vector<Graph*> graphs = {model.graph.get()};
   for (const auto& function : model.functions) graphs.push_back(function->body.get());
   size_t accuracies = 0;

@@ -17,6 +17,9 @@ absl::Status PrepareStablehlo(Model& model, std::vector<std::string>& warnings);
 // gives is quantized.
 absl::Status MakeStablehloUnits(Graph& graph);
 
+// Calls of functions in regions that are run on whole tensors (regions.h) are written out.
+absl::Status InlineCallsInRegions(Model& model);
+
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_STABLEHLO_PREPARE_H_
