@@ -185,7 +185,6 @@ absl::StatusOr<Value*> ToBitcast(StablehloWriter& w) {
 Expr Converted(const Expr& x, DType to) {
   const DType from = x.dtype();
   if (from == to) return x.Op("identity");
-  if (IsComplex(from) && to == DType::kBool) return CastTo(x, to);
   if (IsComplex(from) && !IsComplex(to)) {
     const Expr re = x.Op("real");
     return re.dtype() == to ? re : Converted(re, to);

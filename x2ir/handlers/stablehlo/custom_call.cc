@@ -22,10 +22,26 @@ constexpr std::string_view kOfTheCall[] = {
     "api_version",    "called_computations",    "has_side_effect", "operand_layouts",
     "result_layouts", "output_operand_aliases", "result_tilings"};
 
+// The row that a target is read by: its own, or that of the operation whose name it is; "" is none.
+std::string RowOf(std::string_view target) {
+  const auto is_row = [](std::string_view op) {
+    return FindImportForm(StablehloDialect::kName, op, 1) != nullptr;
+  };
+  if (const std::string own = StrCat("@", target); is_row(own)) return own;
+  const size_t dot = target.find('.');
+  if (dot == std::string_view::npos) return "";
+  const std::string_view dialect = target.substr(0, dot), name = target.substr(dot + 1);
+  if (dialect == "mhlo" || dialect == "chlo") {
+    if (const std::string op = StrCat("chlo.", name); is_row(op)) return op;
+  }
+  const bool has_plain_name = dialect == "mhlo" || dialect == "stablehlo";
+  return has_plain_name && name != "custom_call" && is_row(name) ? std::string(name) : "";
+}
+
 absl::StatusOr<Values> CustomCall(StablehloArgs& a) {
   const std::string target = a.String("call_target_name", "");
-  const std::string op = StrCat("@", target);
-  if (!FindImportForm(StablehloDialect::kName, op, 1)) {
+  const std::string op = RowOf(target);
+  if (op.empty()) {
     return a.Fail(Unimplemented("a call of '", target, "', which is no operation of StableHLO"));
   }
   for (const std::string_view name : kOfTheCall) a.Ignore(name);

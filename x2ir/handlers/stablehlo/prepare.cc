@@ -49,6 +49,40 @@ void RemoveHints(Graph& graph, size_t& accuracies) {
   }
 }
 
+// Operations of a program that runs on several devices, or that talks to its host.
+constexpr std::string_view kOfSeveralDevices[] = {"all_gather",
+                                                  "all_reduce",
+                                                  "all_to_all",
+                                                  "async_done",
+                                                  "async_start",
+                                                  "collective_broadcast",
+                                                  "collective_permute",
+                                                  "collective_reduce",
+                                                  "cross-replica-sum",
+                                                  "infeed",
+                                                  "outfeed",
+                                                  "partition_id",
+                                                  "recv",
+                                                  "reduce_scatter",
+                                                  "replica_id",
+                                                  "send"};
+
+absl::Status CheckIsOfOneDevice(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    for (const Graph* inner : node->subgraphs()) X2IR_RETURN_IF_ERROR(CheckIsOfOneDevice(*inner));
+    if (node->dialect() != Symbol(stablehlo::kDialect)) continue;
+    if (std::find(std::begin(kOfSeveralDevices), std::end(kOfSeveralDevices), node->op().view()) ==
+        std::end(kOfSeveralDevices)) {
+      continue;
+    }
+    return Unimplemented(
+        "the program has the operation ", node->op().view(),
+        ", so it is a part of one that runs on several devices or talks to its host; give the "
+        "program as it is before it is partitioned");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status PrepareStablehlo(Model& model, std::vector<std::string>& warnings) {
@@ -57,6 +91,7 @@ absl::Status PrepareStablehlo(Model& model, std::vector<std::string>& warnings) 
   for (const auto& function : model.functions) graphs.push_back(function->body.get());
   size_t accuracies = 0;
   for (Graph* graph : graphs) {
+    X2IR_RETURN_IF_ERROR(CheckIsOfOneDevice(*graph));
     RemoveHints(*graph, accuracies);
     X2IR_RETURN_IF_ERROR(MakeStablehloUnits(*graph));
   }
