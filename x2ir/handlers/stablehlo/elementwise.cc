@@ -166,6 +166,13 @@ Expr Least(const Expr& x, const Expr& y) {
   return ChooseComplex(ComplexBelow(p, q) | IsNan(p), p, q);
 }
 
+Expr TotalOrderOf(const Expr& x) {
+  const int bits = BitWidth(x.dtype());
+  const Expr n = BitsAs(x, SignedOf(bits));
+  const Expr most = IntegerOf(x.builder(), n.dtype(), INT64_MAX >> (64 - bits));
+  return Where(n < 0, n.Op("bitwise_xor", {most}), n);
+}
+
 absl::StatusOr<Value*> Compared(StablehloArgs& a, const Expr& x0, const Expr& y0,
                                 std::string_view direction, bool total) {
   if (direction == "EQ" || direction == "NE") {
@@ -181,15 +188,8 @@ absl::StatusOr<Value*> Compared(StablehloArgs& a, const Expr& x0, const Expr& y0
     y = y.To(DType::kInt32);
   }
   if (total && IsFloating(x.dtype())) {
-    // As integers, floats of one sign are in their order; that of negative ones is reversed.
-    const DType bits = SignedOf(BitWidth(x.dtype()));
-    const auto key = [&](const Expr& number) {
-      const Expr n = BitsAs(number, bits);
-      const Expr most = IntegerOf(a.b(), bits, std::numeric_limits<int64_t>::max());
-      return Where(n < 0, n.Op("bitwise_xor", {most}), n);
-    };
-    x = key(x);
-    y = key(y);
+    x = TotalOrderOf(x);
+    y = TotalOrderOf(y);
   }
   if (direction == "EQ") return (x == y).value();
   if (direction == "NE") return Not(x == y).value();

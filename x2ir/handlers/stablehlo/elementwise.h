@@ -35,6 +35,10 @@ DType UnsignedOf(int64_t bits);
 DType SignedOf(int64_t bits);
 Expr BitsAs(const Expr& x, DType to);
 
+// Integers in the order of IEEE 754 of all floats: those of one sign are in their order as they
+// are, and that of negative ones is reversed.
+Expr TotalOrderOf(const Expr& x);
+
 // x as another element type, as the interpreter converts: floats go to integers towards zero and
 // no further than the type reaches, NaN is 0; complex numbers lose their imaginary parts.
 Expr Converted(const Expr& x, DType to);

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/stablehlo/elementwise.h"
 #include "x2ir/handlers/stablehlo/regions.h"
 #include "x2ir/ops/infer.h"
 
@@ -110,7 +111,10 @@ class Comparator {
     }
     const Node *p = x->producer(), *q = y->producer();
     const bool inside = p && q && p->graph() == &g_ && q->graph() == &g_;
-    if (!inside) return x == y;
+    if (!inside) {
+      const Tensor *one = x->fixed_constant(), *other = y->fixed_constant();
+      return x == y || (one && other && Attribute(*one) == Attribute(*other));
+    }
     if (p->op() != q->op() || p->num_inputs() != q->num_inputs() || p->has_subgraphs() ||
         q->has_subgraphs() || x->output_index() != y->output_index() ||
         p->attrs().size() != q->attrs().size()) {
@@ -190,16 +194,6 @@ class Comparator {
 
 // --- Keys
 // -----------------------------------------------------------------------------------------
-
-// The order of floats by their bits, -NaN first and -0 before 0, as that of integers.
-Expr OrderOfBits(const Expr& x) {
-  const int bits = BitWidth(x.dtype());
-  const DType t = bits == 64 ? DType::kInt64 : bits == 32 ? DType::kInt32 : DType::kInt16;
-  Builder& b = x.builder();
-  const Expr plain = x.Op("bit_cast", {}, {{"to", std::string(Name(t))}});
-  const Expr rest = IntegerOf(b, t, INT64_MAX >> (64 - bits));
-  return Where(plain < 0.0, plain.Op("bitwise_xor", {rest}), plain);
-}
 
 // --- Comparators of any kind
 // ----------------------------------------------------------------------
@@ -292,7 +286,7 @@ std::optional<std::vector<Expr>> SortedByKeys(StablehloArgs& a, const Graph& com
     Expr numbers = plain ? x[*plain] : RunRegionTo(a, comparator, arguments, {&key.of_first, 1})[0];
     if (IsComplex(numbers.dtype())) return std::nullopt;
     const bool by_bits = key.total && IsFloating(numbers.dtype()) && !canonical;
-    if (by_bits) numbers = OrderOfBits(numbers);
+    if (by_bits) numbers = TotalOrderOf(numbers);
     if (indices) numbers = GatherElements(numbers, *indices, axis);
     const Sorted sorted = Sort(numbers, axis, key.descending);
     if (keys.size() == 1 && plain && !by_bits) {
