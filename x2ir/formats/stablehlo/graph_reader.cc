@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
+#include "x2ir/formats/stablehlo/attr_forms.h"
 #include "x2ir/formats/stablehlo/checks.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -18,23 +19,6 @@ using mlir::MlirType;
 using mlir::Op;
 using mlir::TypeRef;
 using mlir::ValueId;
-
-// What the regions of an operation are called; "*": all of them in one attribute.
-constexpr std::pair<std::string_view, std::array<std::string_view, 2>> kRegionNames[] = {
-    {"stablehlo.reduce", {"body"}},
-    {"stablehlo.reduce_window", {"body"}},
-    {"stablehlo.while", {"cond", "body"}},
-    {"stablehlo.if", {"true_branch", "false_branch"}},
-    {"stablehlo.case", {"branches*"}},
-    {"stablehlo.map", {"computation"}},
-    {"stablehlo.sort", {"comparator"}},
-    {"stablehlo.scatter", {"update_computation"}},
-    {"stablehlo.select_and_scatter", {"select", "scatter"}},
-    {"stablehlo.all_reduce", {"computation"}},
-    {"stablehlo.reduce_scatter", {"computation"}},
-    {"stablehlo.collective_reduce", {"computation"}},
-    {"chlo.scan", {"body"}},
-};
 
 // Splats of more elements stay one element.
 constexpr int64_t kLargestExpandedSplat = 4096;
@@ -98,6 +82,7 @@ class GraphReader {
     keeps_checks_ = options_.checks;
     for (const Op* entry : entries) X2IR_RETURN_IF_ERROR(ReadFunction(*entry, model_.graph.get()));
     keeps_checks_ = false;
+    NameInterface(*entries[0]);
     for (Value* value : checks_.values()) model_.graph->AddOutput(value);
     // Functions that are called, each once.
     while (!called_.empty()) {
@@ -169,6 +154,24 @@ class GraphReader {
     }
     return OptionError("entry", StrCat("the module has several functions and none is main: ",
                                        absl::StrJoin(names, ", "), "; choose one by it"));
+  }
+
+  // What the file calls arguments and results of the function, if it does.
+  void NameInterface(const Op& function) {
+    const auto name_all = [&](const char* list, const char* key, absl::Span<Value* const> values) {
+      const Attr* attrs = function.Find(list);
+      if (attrs == nullptr || attrs->items.size() != values.size()) return;
+      for (size_t i = 0; i < values.size(); ++i) {
+        const Attr* name = attrs->items[i].Find(key);
+        if (name == nullptr || name->s.empty() || values[i]->name() == name->s) continue;
+        if (list == std::string_view("res_attrs") && values[i]->is_input()) continue;
+        Graph& graph = *model_.graph;
+        if (Value* other = graph.Find(name->s)) graph.Rename(other, graph.UniqueName(name->s));
+        graph.Rename(values[i], name->s);
+      }
+    };
+    name_all("arg_attrs", kArgumentName, model_.graph->inputs());
+    name_all("res_attrs", kResultName, model_.graph->outputs());
   }
 
   // --- Types ----------------------------------------------------------------------------------
@@ -476,25 +479,24 @@ class GraphReader {
 
   absl::Status SetRegions(const Op& op, Node* node) {
     if (op.regions.empty()) return absl::OkStatus();
-    const auto* names = std::find_if(std::begin(kRegionNames), std::end(kRegionNames),
-                                     [&](const auto& entry) { return op.name == entry.first; });
+    const absl::Span<const std::string_view> names = RegionNames(op.name);
     std::vector<std::shared_ptr<Graph>> graphs;
     for (const mlir::Region& region : op.regions) {
       auto& graph = graphs.emplace_back(std::make_shared<Graph>());
       if (region.blocks.size() != 1) return Invalid("its regions need one block each");
       X2IR_RETURN_IF_ERROR(ReadBlock(region.blocks[0], graph.get()));
     }
-    if (names == std::end(kRegionNames)) {
+    if (names.empty()) {
       node->SetAttr("regions", std::move(graphs));
       return absl::OkStatus();
     }
-    if (names->second[0].ends_with('*')) {
-      node->SetAttr(names->second[0].substr(0, names->second[0].size() - 1), std::move(graphs));
+    if (names[0].ends_with('*')) {
+      node->SetAttr(names[0].substr(0, names[0].size() - 1), std::move(graphs));
       return absl::OkStatus();
     }
-    for (size_t i = 0; i < names->second.size() && !names->second[i].empty(); ++i) {
-      if (i >= graphs.size()) return Invalid("region '", names->second[i], "' is missing");
-      node->SetAttr(names->second[i], std::move(graphs[i]));
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (i >= graphs.size()) return Invalid("region '", names[i], "' is missing");
+      node->SetAttr(names[i], std::move(graphs[i]));
     }
     return absl::OkStatus();
   }
