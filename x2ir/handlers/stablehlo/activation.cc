@@ -55,16 +55,6 @@ absl::StatusOr<Value*> WriteClip(StablehloWriter& w) {
 }
 
 // The largest element is subtracted, so that no exponential overflows.
-absl::StatusOr<Value*> WriteSoftmax(StablehloWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const Expr x = X(w), powers = Exp(x - Reduce(x, "reduce_max", {axis}, true));
-  return (powers / Sum(powers, axis, true)).value();
-}
-absl::StatusOr<Value*> WriteLogSoftmax(StablehloWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const Expr x = X(w), below = x - Reduce(x, "reduce_max", {axis}, true);
-  return (below - Log(Sum(Exp(below), axis, true))).value();
-}
 absl::StatusOr<Value*> WriteHardmax(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
@@ -81,11 +71,9 @@ X2IR_STABLEHLO(elu).To("select", WriteElu);
 X2IR_STABLEHLO(hard_sigmoid).To("minimum", WriteHardSigmoid);
 X2IR_STABLEHLO(hardmax).To("convert", WriteHardmax);
 X2IR_STABLEHLO(leaky_relu).To("select", WriteLeakyRelu);
-X2IR_STABLEHLO(log_softmax).To("subtract", WriteLogSoftmax);
 X2IR_STABLEHLO(prelu).To("select", WritePrelu);
 X2IR_STABLEHLO(relu).To("maximum", WriteRelu);
 X2IR_STABLEHLO(selu).To("multiply", WriteSelu);
-X2IR_STABLEHLO(softmax).To("divide", WriteSoftmax);
 X2IR_STABLEHLO(softplus).To("add", WriteSoftplus);
 X2IR_STABLEHLO(softsign).To("divide", WriteSoftsign);
 
