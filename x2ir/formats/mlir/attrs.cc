@@ -10,7 +10,7 @@
 namespace x2ir::mlir {
 namespace {
 
-constexpr int kDeepestAttr = 64;
+constexpr int kDeepestAttr = 32;
 
 bool IsSign(char c) { return c == '-' || c == '+'; }
 

@@ -18,6 +18,7 @@
 namespace x2ir {
 namespace {
 
+Expr SquareOfReal(const Expr& x) { return x * x; }
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // --- Functions -----------------------------------------------------------------------------------
@@ -36,15 +37,6 @@ Expr InDouble(const Expr& x) {
   return kFunction(x.To(DType::kFloat64)).To(x.dtype());
 }
 
-// No squares of parts, which overflow before the number does.
-Value* SquareOf(StablehloArgs& a) {
-  const Expr x = a.in(0);
-  if (!IsComplex(x.dtype())) return x * x;
-  const Complex z = PartsOfNumber(x);
-  const Expr equal = Abs(z.re) == Abs(z.im);
-  return NumberOfParts({Where(equal, 0, (z.re - z.im) * (z.re + z.im)), 2 * (z.re * z.im)});
-}
-
 Value* Conjugate(StablehloArgs& a) {
   const Expr x = a.in(0);
   return IsComplex(x.dtype()) ? NumberOfParts(Conj(PartsOfNumber(x))) : x.Op("identity");
@@ -52,6 +44,15 @@ Value* Conjugate(StablehloArgs& a) {
 
 Value* IsPositiveInfinity(StablehloArgs& a) { return a.in(0) == kInfinite; }
 Value* IsNegativeInfinity(StablehloArgs& a) { return a.in(0) == -kInfinite; }
+
+// The op of real numbers, or a formula of complex ones.
+template <Complex (*kComplex)(const Complex&)>
+auto Named(std::string_view op) {
+  return [op](StablehloArgs& a) -> Value* {
+    const Expr x = a.in(0);
+    return IsComplex(x.dtype()) ? NumberOfParts(kComplex(PartsOfNumber(x))) : x.Op(op);
+  };
+}
 
 // The bits of numbers of one sign are in the order of the numbers.
 Expr NextAfter(const Expr& x, const Expr& y) {
@@ -185,14 +186,14 @@ absl::StatusOr<Values> FromScan(StablehloArgs& a) {
 
 }  // namespace
 
-X2IR_STABLEHLO(acos).Is("chlo.acos");
-X2IR_STABLEHLO(acosh).Is("chlo.acosh");
-X2IR_STABLEHLO(asin).Is("chlo.asin");
-X2IR_STABLEHLO(asinh).Is("chlo.asinh");
-X2IR_STABLEHLO(atan).Is("chlo.atan");
-X2IR_STABLEHLO(atanh).Is("chlo.atanh");
-X2IR_STABLEHLO(cosh).Is("chlo.cosh");
-X2IR_STABLEHLO(sinh).Is("chlo.sinh");
+X2IR_STABLEHLO(acos).To("chlo.acos").From("chlo.acos", Named<AcosOf>("acos"));
+X2IR_STABLEHLO(acosh).To("chlo.acosh").From("chlo.acosh", Named<AcoshOf>("acosh"));
+X2IR_STABLEHLO(asin).To("chlo.asin").From("chlo.asin", Named<AsinOf>("asin"));
+X2IR_STABLEHLO(asinh).To("chlo.asinh").From("chlo.asinh", Named<AsinhOf>("asinh"));
+X2IR_STABLEHLO(atan).To("chlo.atan").From("chlo.atan", Named<AtanOf>("atan"));
+X2IR_STABLEHLO(atanh).To("chlo.atanh").From("chlo.atanh", Named<AtanhOf>("atanh"));
+X2IR_STABLEHLO(cosh).To("chlo.cosh").From("chlo.cosh", Named<InDoubleParts<Cosh>>("cosh"));
+X2IR_STABLEHLO(sinh).To("chlo.sinh").From("chlo.sinh", Named<InDoubleParts<Sinh>>("sinh"));
 X2IR_STABLEHLO(tan).From("chlo.tan");
 X2IR_STABLEHLO(erf)
     .Is("chlo.erf")
@@ -203,7 +204,7 @@ X2IR_STABLEHLO(erf)
            {"chlo.bessel_i1e", OfOne<InDouble<BesselI1e>>},
            {"chlo.polygamma", OfTwo<Polygamma>},
            {"chlo.zeta", OfTwo<Zeta>}});
-X2IR_STABLEHLO(mul).From("chlo.square", SquareOf);
+X2IR_STABLEHLO(mul).From("chlo.square", OfNumber<SquareOfReal, SquareOf>);
 X2IR_STABLEHLO(neg).From("chlo.conj", Conjugate);
 X2IR_STABLEHLO(is_inf)
     .From("chlo.is_inf")

@@ -13,6 +13,7 @@
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/core/read_through.h"
+#include "x2ir/handlers/stablehlo/elementwise.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -310,8 +311,8 @@ Expr Combined(std::string_view op, const Expr& x, const Expr& y) {
   if (op == "second") return y;
   if (op == "add") return logic ? x | y : x + y;
   if (op == "multiply") return logic ? x & y : x * y;
-  if (op == "minimum") return logic ? x & y : Min(x, y);
-  if (op == "maximum") return logic ? x | y : Max(x, y);
+  if (op == "minimum") return Least(x, y);
+  if (op == "maximum") return Greatest(x, y);
   if (op == "subtract") return x - y;
   const std::string_view name = logic         ? op
                                 : op == "and" ? "bitwise_and"
