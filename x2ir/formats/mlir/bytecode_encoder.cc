@@ -194,7 +194,13 @@ void BytecodeEncoder::VhloAttr(const Attr& attr, ByteWriter& out, std::optional<
       return;
     case Attr::kTensor:
     case Attr::kInts:
-    case Attr::kFloats: code("tensor"); return Elements(attr, kVhlo, out, tensor);
+    case Attr::kFloats:
+      if (IsPlainList(attr)) {
+        code("array");
+        return Items(ItemsOf(attr), kVhlo, out);
+      }
+      code("tensor");
+      return Elements(attr, kVhlo, out, tensor);
     case Attr::kArray: code("array"); return Items(attr.items, kVhlo, out);
     case Attr::kDict: {
       code("dict");
