@@ -147,8 +147,8 @@ std::optional<Attr> DefaultOf(const mlir::Module& module, const mlir::Op& op, st
   switch (fact.form) {
     case Form::kBool:
     case Form::kUnit: return BoolAttr(false);
+    case Form::kInt32:
     case Form::kInt64: return IntAttr(base == "sort" ? -1 : 0, "i64");
-    case Form::kInt32: return IntAttr(0, "i32");
     case Form::kInts: return IntsAttr({}, "i64");
     case Form::kString: return StringAttr(Attr::kString, "");
     case Form::kDict: return EmptyAttr(Attr::kDict);

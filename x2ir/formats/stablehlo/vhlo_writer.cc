@@ -150,6 +150,12 @@ class VhloMaker {
       return std::nullopt;
     };
     const bool is_number = attr.kind == Attr::kInt || attr.kind == Attr::kBool;
+    const bool is_list =
+        fact.form == Form::kEnums || fact.form == Form::kSymbols || fact.form == Form::kArray;
+    if (is_list && attr.kind == Attr::kInts && attr.s.empty()) {  // "[]", or plain integers
+      attr.kind = Attr::kArray;
+      for (const int64_t i : attr.ints) attr.items.push_back(IntAttr(i, "i64"));
+    }
     switch (fact.form) {
       case Form::kInt64:
       case Form::kInt32: {
@@ -275,14 +281,14 @@ class VhloMaker {
     switch (type.kind) {
       case MlirType::kTensor:
       case MlirType::kScalar: {
-        const DType dtype = type.type.dtype();
-        std::string_view name = dtype == DType::kUndefined ? type.text : mlir::ElementName(dtype);
+        std::string_view name =
+            type.text.empty() ? mlir::ElementName(type.type.dtype()) : std::string_view(type.text);
         if (name.starts_with("complex<")) name = name.substr(8, name.size() - 9);
         return CheckName(name);
       }
       case MlirType::kOther:
         if (type.text == "!stablehlo.future") return CheckName("future");
-        if (type.text.starts_with("memref<") && type.items.size() == 1) return CheckName("buffer");
+        if (type.text.starts_with("memref<")) return CheckName("buffer");
         if (type.text == "!shape.witness") return CheckName("witness");
         return Problem("type ", type.text);
       default: return;
