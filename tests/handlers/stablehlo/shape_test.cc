@@ -144,6 +144,11 @@ TEST(Stablehlo, OpsOnShapesThereAndBack) {
                          {x, shape});
   ExpectSameThereAndBack("x: float32[1,4,n,m]", "y = depth_to_space(x) { blocksize = 2 }",
                          {Tensor::Of<float>({1, 4, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8})});
+  for (const char* lines : {"y, z = split(x) { axis = 1, num_outputs = 2 }",
+                            "s = int64[2]{1, 2} y, z = split(x, s) { axis = 1 }"}) {
+    ExpectSameThereAndBack("x: float32[2,3]", lines, {x}, "y, z");
+    ExpectSameThereAndBack("x: float32[n,m]", lines, {x}, "y, z");
+  }
   ExpectSameThereAndBack("i: int64[n]", "d = int64[]{3} v = float32[2]{0, 5} y = one_hot(i, d, v)",
                          {Tensor::Of<int64_t>({3}, {0, -1, 7})});
   ExpectSameThereAndBack(
