@@ -86,13 +86,12 @@ struct Facts {
   // How the flat form has an attribute of a VHLO operation, and whether it may be left out there:
   // as StableHLO's attribute of that name, or as the field of one of its structs.
   std::pair<std::string, bool> FlatAttribute(const std::string& op, const std::string& name) const {
-    static const std::map<std::string, std::string> functions = {
-        {"sym_name", "kString"}, {"sym_visibility", "kString"}, {"function_type", "kType"},
-        {"arg_attrs", "kArray"}, {"res_attrs", "kArray"},       {"callee", "kSymbol"}};
+    static const std::map<std::string, std::pair<std::string, bool>> functions = {
+        {"sym_name", {"kString", false}}, {"sym_visibility", {"kString", true}},
+        {"callee", {"kSymbol", false}},   {"function_type", {"kType", false}},
+        {"arg_attrs", {"kArray", true}},  {"res_attrs", {"kArray", true}}};
     const auto function = functions.find(name);
-    if (function != functions.end()) {
-      return {function->second, name.size() > 9 && name != "function_type"};
-    }
+    if (function != functions.end()) return function->second;
     if (name == "channel_id" || name == "channel_type") return {"kInt64", true};
     const Json* stable = OpOf("stablehlo", op);
     if (stable == nullptr) Fail("no stablehlo." + op);
