@@ -694,6 +694,12 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(bytes, {"m.mlirbc"}, "/m.mlirbc", "stablehlo_bytecode");
        }},
+      {"stablehlo",
+       [] {
+         return std::vector{ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/forms.mlir"),
+                            ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/windows.mlir")};
+       },
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.mlir"}, "/m.mlir", "stablehlo"); }},
       {"gguf", GgufFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.gguf"}, "/m.gguf", "gguf"); }},
       {"checkpoint", CheckpointFiles, ImportCheckpoint},

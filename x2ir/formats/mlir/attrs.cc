@@ -239,8 +239,9 @@ absl::StatusOr<Attr> AttrParser::ParseDenseResource() {
   }
   X2IR_ASSIGN_OR_RETURN(std::string bytes, BytesOfHex(found->second));
   if (bytes.size() < 4) return Fail(StrCat("resource '", key, "' has no alignment"));
+  bytes.erase(0, 4);
   attr.kind = Attr::kTensor;
-  auto tensor = TensorOfBytes(std::string_view(bytes).substr(4), attr.type->type, &attr.splat);
+  auto tensor = TensorOfBytes(std::move(bytes), attr.type->type, &attr.splat);
   if (!tensor.ok()) return Fail(std::string(tensor.status().message()));
   attr.tensor = *std::move(tensor);
   return attr;

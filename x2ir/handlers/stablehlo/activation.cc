@@ -1,11 +1,14 @@
-// StableHLO: activations, which are written as formulas.
+// StableHLO: clamps, and activations, which are written as formulas.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/handlers/stablehlo/stablehlo.h"
+#include "x2ir/handlers/stablehlo/elementwise.h"
 
 namespace x2ir {
 namespace {
+
+// Between operands 0 and 2.
+Value* Clamped(StablehloArgs& a) { return Least(Greatest(a.in(1), a.in(0)), a.in(2)); }
 
 double FloatOf(StablehloWriter& w, Symbol attr) {
   return static_cast<double>(w.attrs().Float(attr));
@@ -63,7 +66,7 @@ absl::StatusOr<Value*> WriteHardmax(StablehloWriter& w) {
 
 }  // namespace
 
-X2IR_STABLEHLO(clip).To("clamp", WriteClip);
+X2IR_STABLEHLO(clip).From("clamp", Clamped).To("clamp", WriteClip);
 X2IR_STABLEHLO(elu).To("select", WriteElu);
 X2IR_STABLEHLO(hard_sigmoid).To("minimum", WriteHardSigmoid);
 X2IR_STABLEHLO(hardmax).To("convert", WriteHardmax);

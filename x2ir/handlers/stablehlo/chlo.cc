@@ -1,5 +1,5 @@
 // CHLO: operations that StableHLO lacks, and those that broadcast. Products of ragged tensors are
-// in products.cc.
+// in einsum.cc.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -44,15 +44,6 @@ Value* Conjugate(StablehloArgs& a) {
 
 Value* IsPositiveInfinity(StablehloArgs& a) { return a.in(0) == kInfinite; }
 Value* IsNegativeInfinity(StablehloArgs& a) { return a.in(0) == -kInfinite; }
-
-// The op of real numbers, or a formula of complex ones.
-template <Complex (*kComplex)(const Complex&)>
-auto Named(std::string_view op) {
-  return [op](StablehloArgs& a) -> Value* {
-    const Expr x = a.in(0);
-    return IsComplex(x.dtype()) ? NumberOfParts(kComplex(PartsOfNumber(x))) : x.Op(op);
-  };
-}
 
 // The bits of numbers of one sign are in the order of the numbers.
 Expr NextAfter(const Expr& x, const Expr& y) {
@@ -186,29 +177,17 @@ absl::StatusOr<Values> FromScan(StablehloArgs& a) {
 
 }  // namespace
 
-X2IR_STABLEHLO(acos).To("chlo.acos").From("chlo.acos", Named<AcosOf>("acos"));
-X2IR_STABLEHLO(acosh).To("chlo.acosh").From("chlo.acosh", Named<AcoshOf>("acosh"));
-X2IR_STABLEHLO(asin).To("chlo.asin").From("chlo.asin", Named<AsinOf>("asin"));
-X2IR_STABLEHLO(asinh).To("chlo.asinh").From("chlo.asinh", Named<AsinhOf>("asinh"));
-X2IR_STABLEHLO(atan).To("chlo.atan").From("chlo.atan", Named<AtanOf>("atan"));
-X2IR_STABLEHLO(atanh).To("chlo.atanh").From("chlo.atanh", Named<AtanhOf>("atanh"));
-X2IR_STABLEHLO(cosh).To("chlo.cosh").From("chlo.cosh", Named<InDoubleParts<Cosh>>("cosh"));
-X2IR_STABLEHLO(sinh).To("chlo.sinh").From("chlo.sinh", Named<InDoubleParts<Sinh>>("sinh"));
-X2IR_STABLEHLO(tan).From("chlo.tan");
-X2IR_STABLEHLO(erf)
-    .Is("chlo.erf")
-    .From({{"chlo.erfc", OfOne<InDouble<Erfc>>},
-           {"chlo.erf_inv", OfOne<Erfinv>},
-           {"chlo.lgamma", OfOne<Lgamma>},
-           {"chlo.digamma", OfOne<Digamma>},
-           {"chlo.bessel_i1e", OfOne<InDouble<BesselI1e>>},
-           {"chlo.polygamma", OfTwo<Polygamma>},
-           {"chlo.zeta", OfTwo<Zeta>}});
+X2IR_STABLEHLO(erf).From({{"chlo.erfc", OfOne<InDouble<Erfc>>},
+                          {"chlo.erf_inv", OfOne<Erfinv>},
+                          {"chlo.lgamma", OfOne<Lgamma>},
+                          {"chlo.digamma", OfOne<Digamma>},
+                          {"chlo.bessel_i1e", OfOne<InDouble<BesselI1e>>},
+                          {"chlo.polygamma", OfTwo<Polygamma>},
+                          {"chlo.zeta", OfTwo<Zeta>}});
 X2IR_STABLEHLO(mul).From("chlo.square", OfNumber<SquareOfReal, SquareOf>);
 X2IR_STABLEHLO(neg).From("chlo.conj", Conjugate);
-X2IR_STABLEHLO(is_inf)
-    .From("chlo.is_inf")
-    .From({{"chlo.is_pos_inf", IsPositiveInfinity}, {"chlo.is_neg_inf", IsNegativeInfinity}});
+X2IR_STABLEHLO(is_inf).From({{"chlo.is_pos_inf", IsPositiveInfinity},
+                             {"chlo.is_neg_inf", IsNegativeInfinity}});
 X2IR_STABLEHLO(bit_cast).From("chlo.next_after", OfTwo<NextAfter>);
 X2IR_STABLEHLO(expand).From({{"chlo.constant", ChloConstant},
                              {"chlo.constant_like", ConstantLike}});

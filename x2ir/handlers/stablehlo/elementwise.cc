@@ -1,8 +1,10 @@
-// StableHLO: functions of each element, comparisons and logic. Integers and their bits are in
-// integers.cc, element types in convert.cc.
+// StableHLO: functions of each element, comparisons and logic. Functions of CHLO
+// are in unary.cc, quotients and bits in binary.cc, element types in cast.cc.
 #include "x2ir/handlers/stablehlo/elementwise.h"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
@@ -44,6 +46,22 @@ Value* AbsoluteValue(StablehloArgs& a) {
 
 // NaN is no number below infinity.
 Value* IsFinite(StablehloArgs& a) { return Abs(a.in(0)) < std::numeric_limits<double>::infinity(); }
+
+// A small power of integers is a product: runtimes compute powers as floats.
+Value* PowerOf(StablehloArgs& a) {
+  const Expr x = a.in(0);
+  const std::optional<std::vector<int64_t>> exponents =
+      IsInteger(x.dtype()) ? a.Ints(1) : std::nullopt;
+  constexpr int64_t kMost = 16;
+  if (!exponents || exponents->empty() || (*exponents)[0] < 1 || (*exponents)[0] > kMost ||
+      std::count(exponents->begin(), exponents->end(), (*exponents)[0]) !=
+          static_cast<int64_t>(exponents->size())) {
+    return Pow(x, a.in(1));
+  }
+  Expr power = x;
+  for (int64_t i = 1; i < (*exponents)[0]; ++i) power = power * x;
+  return power.value() == x.value() ? a.Op("identity", {x}) : power.value();
+}
 
 Value* DifferenceHlo(StablehloArgs& a) {
   a.Require(a.dtype() != DType::kBool, "differences of bools");
@@ -89,8 +107,11 @@ Value* CompareBy(StablehloArgs& a) {
   return result.ok() ? *result : a.Fail(result.status())[0];
 }
 
-Value* Chosen(StablehloArgs& a) { return Where(a.in(0), a.in(1), a.in(2)); }
-Value* Clamped(StablehloArgs& a) { return Least(Greatest(a.in(1), a.in(0)), a.in(2)); }
+Values OptimizationBarrier(StablehloArgs& a) {
+  Values values;
+  for (Value* value : a.inputs()) values.push_back(a.Op("identity", {value}));
+  return values;
+}
 
 Value* MakeComplex(StablehloArgs& a) { return a.Op("complex", {a.in(0), a.in(1)}); }
 Value* RealOf(StablehloArgs& a) {
@@ -142,10 +163,6 @@ absl::StatusOr<Value*> ToIsInf(StablehloWriter& w) {
                            : "chlo.is_inf",
                {w.in(0)});
 }
-absl::StatusOr<Value*> ToSelect(StablehloWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const Values all, w.Broadcast({w.in(0), w.in(1), w.in(2)}));
-  return w.Hlo("select", {all[0], all[1], all[2]});
-}
 // Unsigned integers are their own absolute values.
 Value* ToAbs(StablehloWriter& w) {
   return IsUnsignedInt(w.dtype()) ? w.Op("identity", {w.in(0)}) : w.Hlo("abs", {w.in(0)});
@@ -175,11 +192,10 @@ Expr TotalOrderOf(const Expr& x) {
 
 absl::StatusOr<Value*> Compared(StablehloArgs& a, const Expr& x0, const Expr& y0,
                                 std::string_view direction, bool total) {
-  if (direction == "EQ" || direction == "NE") {
-    if (IsComplex(x0.dtype())) {
-      const Expr equal = x0.Op("equal", {y0});
-      return direction == "EQ" ? equal : Not(equal);
-    }
+  if (IsComplex(x0.dtype()) && (direction == "EQ" || direction == "NE")) {
+    const Complex x = PartsOfNumber(x0), y = PartsOfNumber(y0);
+    const Expr equal = (x.re == y.re) & (x.im == y.im);
+    return direction == "EQ" ? equal.value() : Not(equal).value();
   }
   a.Require(!IsComplex(x0.dtype()), "an order of complex numbers");
   Expr x = x0, y = y0;
@@ -214,7 +230,6 @@ X2IR_STABLEHLO(bitwise_not).To("not");
 X2IR_STABLEHLO(bitwise_or).To("or", ToBinary("or"));
 X2IR_STABLEHLO(bitwise_xor).To("xor", ToBinary("xor"));
 X2IR_STABLEHLO(ceil).Is("ceil");
-X2IR_STABLEHLO(clip).From("clamp", Clamped);
 X2IR_STABLEHLO(complex).From("complex", MakeComplex);
 X2IR_STABLEHLO(cos).To("cosine").From("cosine", OfNumber<Cos, InDoubleParts<Cos>>);
 X2IR_STABLEHLO(div).From("rsqrt", OfNumber<ReciprocalRoot, ComplexReciprocalRoot>);
@@ -228,7 +243,9 @@ X2IR_STABLEHLO(floor).Is("floor").From("round_nearest_afz", [](StablehloArgs& a)
 });
 X2IR_STABLEHLO(greater).To("compare", ToCompare("GT"));
 X2IR_STABLEHLO(greater_or_equal).To("compare", ToCompare("GE"));
-X2IR_STABLEHLO(identity).To("convert", ToIdentity);
+X2IR_STABLEHLO(identity)
+    .From("optimization_barrier", OptimizationBarrier)
+    .To("convert", ToIdentity);
 X2IR_STABLEHLO(imag).From("imag", ImaginaryOf);
 X2IR_STABLEHLO(is_inf).To("chlo.is_inf", ToIsInf);
 X2IR_STABLEHLO(is_nan).To("compare", ToIsNan);
@@ -242,7 +259,7 @@ X2IR_STABLEHLO(neg).From("negate", OfNumber<Negative, ComplexNegative>).To("nega
 X2IR_STABLEHLO(not ).From("not", Bitwise("not", "bitwise_not")).To("not");
 X2IR_STABLEHLO(or).From("or", Bitwise("or", "bitwise_or")).To("or", ToBinary("or"));
 X2IR_STABLEHLO(pow)
-    .From("power", [](StablehloArgs& a) -> Value* { return Pow(a.in(0), a.in(1)); })
+    .From("power", PowerOf)
     .From("cbrt", OfNumber<Wider<CubeRootOf>, CubeRootOf>)
     .To("power", ToPower);
 X2IR_STABLEHLO(real).From("real", RealOf);
@@ -256,7 +273,6 @@ X2IR_STABLEHLO(sub).From("subtract", DifferenceHlo).To("subtract", ToBinary("sub
 X2IR_STABLEHLO(sum).To("add", ToFold("add"));
 X2IR_STABLEHLO(tan).Is("tan");
 X2IR_STABLEHLO(tanh).Is("tanh");
-X2IR_STABLEHLO(where).From("select", Chosen).To("select", ToSelect);
 X2IR_STABLEHLO(xor).From("xor", Bitwise("xor", "bitwise_xor")).To("xor", ToBinary("xor"));
 
 }  // namespace x2ir

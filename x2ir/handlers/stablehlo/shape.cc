@@ -1,4 +1,5 @@
-// StableHLO: tensors under other sizes, and elements moved. The writers are in write_shape.cc.
+// StableHLO: tensors under other sizes, and elements moved. The writers are in
+// shape_ops.cc, slice.cc and space.cc.
 #include <algorithm>
 #include <numeric>
 
@@ -237,12 +238,6 @@ Value* DynamicPad(StablehloArgs& a) {
   return Padded(a, SizesIn(a, 2), SizesIn(a, 3), SizesIn(a, 4));
 }
 
-Values OptimizationBarrier(StablehloArgs& a) {
-  Values values;
-  for (Value* value : a.inputs()) values.push_back(a.Op("identity", {value}));
-  return values;
-}
-
 }  // namespace
 
 X2IR_STABLEHLO(concat).From("concatenate", Concatenate);
@@ -250,7 +245,6 @@ X2IR_STABLEHLO(expand).From({{"constant", SplatConstant},
                              {"broadcast", BroadcastFront},
                              {"broadcast_in_dim", BroadcastInDim},
                              {"dynamic_broadcast_in_dim", DynamicBroadcastInDim}});
-X2IR_STABLEHLO(identity).From("optimization_barrier", OptimizationBarrier);
 X2IR_STABLEHLO(pad).From({{"pad", FromPad}, {"dynamic_pad", DynamicPad}});
 X2IR_STABLEHLO(range).From({{"iota", FromIota}, {"dynamic_iota", DynamicIota}});
 X2IR_STABLEHLO(reshape).From({{"reshape", FromReshape}, {"dynamic_reshape", DynamicReshape}});
