@@ -5,12 +5,15 @@
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes the lists
+#include "x2ir/formats/stablehlo/stablehlo.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -27,8 +30,12 @@
 #include "x2ir/formats/checks.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/formats/io/named_tensor.h"
+#include "x2ir/formats/mlir/bytecode.h"
+#include "x2ir/formats/mlir/text.h"
 #include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/formats/stablehlo/vhlo.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
 #include "x2ir/inspect/checks.h"
 #include "x2ir/ops/infer.h"
 
@@ -173,8 +180,63 @@ TEST(Stablehlo, ProgramsAgreeWithTheirChecks) {
   }
 }
 
-// --- There and back
-// ---------------------------------------------------------------------------------
+// --- Portable artifacts --------------------------------------------------------------------------
+
+// Values are called by their places: bytecode has no names.
+void NameByPlace(Graph& graph, int* next) {
+  const auto name = [&](Value* value) {
+    if (value != nullptr) graph.Rename(value, StrCat("_", ++*next));
+  };
+  for (Value* input : graph.inputs()) name(input);
+  for (Value* constant : graph.constants()) name(constant);
+  for (Node* node : graph.nodes()) {
+    for (Graph* nested : node->subgraphs()) NameByPlace(*nested, next);
+    for (Value* output : node->outputs()) name(output);
+  }
+}
+
+// The graph, or why there is none, without the line that only text has.
+std::string TextByPlace(const mlir::Module& module, const std::string& function) {
+  auto model = stablehlo::GraphOf(module, {.entry = function, .checks = false});
+  if (!model.ok()) {
+    return std::regex_replace(std::string(model.status().message()), std::regex(" of line [0-9]+"),
+                              "");
+  }
+  int next = 0;
+  NameByPlace(*model->graph, &next);
+  return ToText(*model->graph);
+}
+
+// Every function of every artifact is the same graph as that of its text.
+TEST(StablehloArtifacts, AreWhatTheirTextsAre) {
+  const fs::path root = Cases() / "vhlo";
+  int files = 0, functions = 0;
+  for (const fs::path& path : FilesIn(root, ".bc")) {
+    if (path.filename() == "invalid_vhlo_future.mlir.bc") continue;
+    SCOPED_TRACE(path.filename().string());
+    const auto blob = Blob::Open(path.string());
+    ASSERT_TRUE(blob.ok()) << blob.status();
+    auto artifact = mlir::ReadBytecode(*blob);
+    ASSERT_TRUE(artifact.ok()) << artifact.status();
+    const absl::Status flat = stablehlo::FromVhlo(*artifact);
+    ASSERT_TRUE(flat.ok()) << flat;
+    fs::path twin = path;
+    twin.replace_extension();
+    const auto text = mlir::ParseText(ReadFile(twin));
+    ASSERT_TRUE(text.ok()) << text.status();
+    ++files;
+    for (const mlir::Op& op : text->top.regions[0].blocks[0].ops) {
+      const mlir::Attr* name = op.Find("sym_name");
+      if (op.name != "func.func" || name == nullptr || op.regions.empty()) continue;
+      ++functions;
+      EXPECT_EQ(TextByPlace(*artifact, name->s), TextByPlace(*text, name->s)) << name->s;
+    }
+  }
+  std::printf("stablehlo: %d artifacts, %d functions\n", files, functions);
+  EXPECT_GE(files, 11);
+}
+
+// --- There and back ------------------------------------------------------------------------------
 
 absl::StatusOr<Model> ThroughFormat(const Model& written, const std::string& format,
                                     const std::string& name) {

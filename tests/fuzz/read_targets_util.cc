@@ -690,16 +690,16 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(TorchArchiveOf(bytes), {"m.pt2"}, "/m.pt2", "torch");
        }},
-      {"mlir_bytecode", MlirBytecodeFiles,
-       [](std::string_view bytes) {
-         ImportFiles(bytes, {"m.mlirbc"}, "/m.mlirbc", "stablehlo_bytecode");
-       }},
       {"stablehlo",
        [] {
          return std::vector{ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/forms.mlir"),
                             ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/windows.mlir")};
        },
        [](std::string_view bytes) { ImportFiles(bytes, {"m.mlir"}, "/m.mlir", "stablehlo"); }},
+      {"mlir_bytecode", MlirBytecodeFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.mlirbc"}, "/m.mlirbc", "stablehlo_bytecode");
+       }},
       {"gguf", GgufFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.gguf"}, "/m.gguf", "gguf"); }},
       {"checkpoint", CheckpointFiles, ImportCheckpoint},

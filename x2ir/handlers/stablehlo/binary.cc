@@ -174,26 +174,32 @@ Value* UpperProduct(StablehloArgs& a) {
 
 // --- Writing -------------------------------------------------------------------------------------
 
+// The operation on operands of one shape, as a value that more is made of.
+absl::StatusOr<Expr> OnOneShape(StablehloWriter& w, std::string_view op, Value* x, Value* y) {
+  X2IR_ASSIGN_OR_RETURN(const Values both, w.Broadcast({x, y}));
+  return Expr(w, w.Hlo(op, both, {}, w.out_type()));
+}
+
 // The IR's quotient by 0 is 0.
 absl::StatusOr<Value*> ToQuotient(StablehloWriter& w) {
   if (!IsInteger(w.dtype()) || HasNo(w.in(1), 0)) return ToBroadcast(w, "divide");
   const Expr y = X(w, 1), zero = y == 0;
-  const Expr quotient = X(w) / Where(zero, 1, y);
+  X2IR_ASSIGN_OR_RETURN(const Expr quotient, OnOneShape(w, "divide", w.in(0), Where(zero, 1, y)));
   return Where(zero, 0, quotient).value();
 }
 
 // Remainders have the sign of the dividend; the IR's of integers by 0 is 0.
 absl::StatusOr<Value*> ToRemainder(StablehloWriter& w) {
-  const Expr x = X(w), y = X(w, 1);
   const bool truncated = w.Int("fmod") != 0 || IsUnsignedInt(w.dtype());
-  const bool by_zero = IsInteger(w.dtype()) && !HasNo(y, 0);
+  const bool by_zero = IsInteger(w.dtype()) && !HasNo(w.in(1), 0);
   if (truncated && !by_zero) return ToBroadcast(w, "remainder");
-  if (by_zero) {
-    const Expr zero = y == 0;
-    return Where(zero, 0, x.Op("mod", {Where(zero, 1, y)}, w.attrs())).value();
+  const Expr y = X(w, 1), zero = by_zero ? y == 0 : Expr(nullptr);
+  const Expr safe = by_zero ? Where(zero, 1, y) : y;
+  X2IR_ASSIGN_OR_RETURN(Expr rest, OnOneShape(w, "remainder", w.in(0), safe));
+  if (!truncated) {
+    rest = Where(Not(rest == 0) & ((rest < 0) ^ (safe < 0)), rest + safe, rest);
   }
-  const Expr rest = TruncatedMod(x, y);
-  return Where(Not(rest == 0) & ((rest < 0) ^ (y < 0)), rest + y, rest).value();
+  return (by_zero ? Where(zero, 0, rest) : rest).value();
 }
 
 absl::StatusOr<Value*> ToShift(StablehloWriter& w) {

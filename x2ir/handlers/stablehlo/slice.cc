@@ -149,9 +149,37 @@ absl::StatusOr<Value*> WritePad(StablehloWriter& w) {
                 {"interior_padding", none}});
 }
 
+// Parts of these sizes, or equal ones: rounded up, where there is a number of them.
+absl::StatusOr<Values> WriteSplit(StablehloWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const auto count = static_cast<int64_t>(w.num_outputs());
+  const Expr x = X(w);
+  const Size whole = SizeAt(x, axis);
+  const auto known = w.KnownInts(1, "sizes");
+  if (known.ok() && *known && static_cast<int64_t>((*known)->size()) != count) {
+    return Invalid("a split of ", (*known)->size(), " sizes has ", count, " results");
+  }
+  const Size equal = Divided(w, Plus(w, whole, count - 1), count);
+  Values parts;
+  Size start = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    Size size = equal;
+    if (known.ok() && *known) {
+      size = (**known)[static_cast<size_t>(i)];
+    } else if (w.in(1)) {
+      size = ElementAt(X(w, 1), 0, i);
+    }
+    const Size end = Plus(w, start, size);
+    parts.push_back(w.wants(static_cast<size_t>(i)) ? Slice(x, axis, start, end).value() : nullptr);
+    start = end;
+  }
+  return parts;
+}
+
 }  // namespace
 
 X2IR_STABLEHLO(pad).To("pad", WritePad);
 X2IR_STABLEHLO(slice).To("slice", WriteSlice);
+X2IR_STABLEHLO(split).To("slice", WriteSplit);
 
 }  // namespace x2ir
