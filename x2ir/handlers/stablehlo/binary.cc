@@ -86,18 +86,22 @@ Expr ShiftedBy(const Expr& bits, int64_t by, std::string_view direction) {
 }
 
 // Shifts by the width and more, or by negative numbers, leave nothing.
+Expr IntegerIn(StablehloArgs& a, size_t i) {
+  a.Require(IsInteger(a.dtype(i)), StrCat("the bits of ", Name(a.dtype(i))));
+  return a.in(i);
+}
 template <bool kLeft>
 Value* ShiftOf(StablehloArgs& a) {
-  const Expr x = a.in(0), bits = Unsigned(x), by = Unsigned(a.in(1));
+  const Expr x = IntegerIn(a, 0), bits = Unsigned(x), by = Unsigned(IntegerIn(a, 1));
   return FromUnsigned(ShiftedBits(bits, by, kLeft ? "LEFT" : "RIGHT"), x.dtype());
 }
 
 // Of negative numbers it is the shift of the inverted bits, inverted; so that nothing is left of
 // them but the sign.
 Value* ArithmeticShift(StablehloArgs& a) {
-  const Expr x = a.in(0);
+  const Expr x = IntegerIn(a, 0);
   const int64_t width = BitWidth(x.dtype());
-  Expr by = Unsigned(a.in(1));
+  Expr by = Unsigned(IntegerIn(a, 1));
   Expr bits = Unsigned(x);
   const Expr sign = ShiftedBy(bits, width - 1, "RIGHT") == 1;
   if (width < 8) {  // nothing above the number's own bits
@@ -130,13 +134,13 @@ Expr CountBits(Expr bits) {
 }
 
 Value* PopulationCount(StablehloArgs& a) {
-  const Expr x = a.in(0);
+  const Expr x = IntegerIn(a, 0);
   return FromUnsigned(CountBits(Unsigned(x)), x.dtype());
 }
 
 // Every bit below the highest one is set, and then the others are counted.
 Value* LeadingZeros(StablehloArgs& a) {
-  const Expr x = a.in(0);
+  const Expr x = IntegerIn(a, 0);
   Expr bits = Unsigned(x);
   for (int64_t step = 1; step < BitWidth(bits.dtype()); step *= 2) {
     bits = bits.Op("bitwise_or", {ShiftedBy(bits, step, "RIGHT")});

@@ -94,6 +94,9 @@ Value* BitcastConvert(StablehloArgs& a) {
   const Expr by = CastNow(Ints(a, places), whole);
   const Expr shifted = bits.To(whole).Op("bit_shift", {by}, {{"direction", "LEFT"}});
   const int64_t last = a.RankOf() - 1;
+  if (last < 0 || DimAt(x, last) != Dim(count)) {
+    return a.Fail(Invalid("the last axis must have the ", count, " parts of an element"))[0];
+  }
   Expr sum = Gather(shifted, a.b().Int(0), last);
   for (int64_t i = 1; i < count; ++i) {
     sum = sum.Op("bitwise_or", {Gather(shifted, a.b().Int(i), last)});

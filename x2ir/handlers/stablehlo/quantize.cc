@@ -72,6 +72,9 @@ absl::StatusOr<Quantization> QuantizationOf(const Value& value) {
     return Invalid("'", value.name(), "' is quantized to ", Name(q.storage), " and stored as ",
                    Name(value.dtype()));
   }
+  if (!q.axes.empty() && (q.axes[0] < 0 || (value.shape() && q.axes[0] >= value.shape()->rank()))) {
+    return Invalid("'", value.name(), "' is quantized along axis ", q.axes[0], ", which it lacks");
+  }
   if (q.axes.size() > 1) {
     return Unimplemented("'", value.name(), "' is quantized along more than one axis");
   }
@@ -86,11 +89,10 @@ std::vector<int64_t> SizesOf(const Value& value, const Quantization& q) {
   const bool blocks = !q.block_sizes.empty() && q.block_sizes[0] > 1;
   if (q.axes.empty()) return {};
   if (!blocks) return {count};
-  const auto shape = value.shape() ? value.shape()->Static() : std::nullopt;
-  std::vector<int64_t> sizes(shape ? shape->size() : 0, 1);
-  if (q.axes[0] >= 0 && q.axes[0] < static_cast<int64_t>(sizes.size())) {
-    sizes[static_cast<size_t>(q.axes[0])] = count;
-  }
+  const Shape* shape = value.shape();
+  if (!shape) return {count};
+  std::vector<int64_t> sizes(static_cast<size_t>(shape->rank()), 1);
+  sizes[static_cast<size_t>(q.axes[0])] = count;
   return sizes;
 }
 AttributeMap AxisOf(const Quantization& q) {

@@ -41,16 +41,22 @@ Value* FromIota(StablehloArgs& a) {
   return Counted(a, {sizes.begin(), sizes.end()}, Ints(a, sizes));
 }
 
+// How many sizes an operand has that is a shape. Files may declare any number.
+int64_t RankIn(StablehloArgs& a, size_t i) {
+  constexpr int64_t kMostAxes = 256;
+  const Dim count = DimAt(a.in(i), 0);
+  const bool known = count.is_static() && count.value() <= kMostAxes;
+  a.Require(known, "a shape of a rank that is not known, or too large");
+  return known ? count.value() : 0;
+}
+
 // Elements of a shape that is an operand.
 std::vector<Size> SizesIn(StablehloArgs& a, size_t i) {
   if (const auto known = a.Ints(i)) return {known->begin(), known->end()};
   const Expr shape = a.AsInt64(a.in(i));
-  const Dim count = DimAt(shape, 0);
-  a.Require(count.is_static(), "a shape of a rank that is not known");
+  const int64_t count = RankIn(a, i);
   std::vector<Size> sizes;
-  for (int64_t k = 0; k < (count.is_static() ? count.value() : 0); ++k) {
-    sizes.emplace_back(ElementAt(shape, 0, k));
-  }
+  for (int64_t k = 0; k < count; ++k) sizes.emplace_back(ElementAt(shape, 0, k));
   return sizes;
 }
 Value* DynamicIota(StablehloArgs& a) { return Counted(a, SizesIn(a, 0), a.AsInt64(a.in(0))); }
@@ -95,10 +101,7 @@ Value* DynamicBroadcastInDim(StablehloArgs& a) {
   a.Ignore("known_expanding_dimensions");
   a.Ignore("known_nonexpanding_dimensions");
   const Expr shape = a.AsInt64(a.in(1));
-  const Dim rank = DimAt(shape, 0);
-  a.Require(rank.is_static(), "a shape of a rank that is not known");
-  const Expr x =
-      Placed(a, a.in(0), a.Ints("broadcast_dimensions"), rank.is_static() ? rank.value() : 0);
+  const Expr x = Placed(a, a.in(0), a.Ints("broadcast_dimensions"), RankIn(a, 1));
   return Expand(x, shape);
 }
 
