@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
 #include "x2ir/formats/stablehlo/attr_forms.h"
+#include "x2ir/formats/mlir/dialects_internal.h"
 #include "x2ir/formats/stablehlo/checks.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -315,6 +316,7 @@ class GraphReader {
   }
 
   absl::Status ReadOp(const Op& op, Graph* graph) {
+    X2IR_RETURN_IF_ERROR(mlir::CheckCounts(op));
     const std::string_view name = op.name.view();
     if (name == "stablehlo.tuple" || name == "stablehlo.optimization_barrier" ||
         name == "tensor.cast" || name == "builtin.unrealized_conversion_cast") {
