@@ -1,0 +1,107 @@
+// Relay: activations.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/nnvm/elementwise.h"
+#include "x2ir/handlers/nnvm/layers.h"
+#include "x2ir/handlers/relay/relay.h"
+
+namespace x2ir {
+namespace {
+
+// Bounds that a type does not hold bound nothing.
+Value* ClipRow(SymbolArgs& a) {
+  const Expr x = a.in(0);
+  const double low = a.Number("a_min", 0), high = a.Number("a_max", 0);
+  Value *least = nullptr, *most = nullptr;
+  if (IsInteger(x.dtype())) {
+    const int bits = BitWidth(x.dtype());
+    const double top = std::ldexp(1.0, bits - (IsSignedInt(x.dtype()) ? 1 : 0));
+    const double bottom = IsSignedInt(x.dtype()) ? -top : 0;
+    if (low > bottom) least = x.Number(std::ceil(std::min(low, top - 1)));
+    if (high < top - 1) most = x.Number(std::floor(std::max(high, bottom)));
+  } else {
+    if (!(std::isinf(low) && low < 0)) least = x.Number(low);
+    if (!(std::isinf(high) && high > 0)) most = x.Number(high);
+  }
+  if (!least && !most) return SameValue(a);
+  return a.Op("clip", {x, least, most});
+}
+
+// A bound that is left out is that of the type: the attributes are doubles.
+absl::StatusOr<Value*> ToClipOp(RelayWriter& w) {
+  const DType t = w.dtype(0);
+  const auto low = OneNumber(w.in(1)), high = OneNumber(w.in(2));
+  if ((w.in(1) && !low) || (w.in(2) && !high)) {
+    return CannotExpress("bounds that are computed, or that no double holds");
+  }
+  if (!low && !high) return w.Call("copy", {w.in(0)});
+  if (IsFloating(t) && BitWidth(t) != 32 && BitWidth(t) != 64) {
+    return CannotExpress("bounds of type ", Name(t));
+  }
+  if ((low && !std::isfinite(*low)) || (high && !std::isfinite(*high)) ||
+      (low && high && *low > *high)) {
+    return CannotExpress("bounds that are no numbers, or that cross");
+  }
+  if (IsInteger(t) && BitWidth(t) == 64 && (!low || !high)) {
+    return CannotExpress("one bound of integers of 64 bits");
+  }
+  double least = 0, most = 0;
+  if (IsInteger(t)) {
+    most = std::ldexp(1.0, BitWidth(t) - (IsSignedInt(t) ? 1 : 0)) - 1;
+    least = IsSignedInt(t) ? -most - 1 : 0;
+  } else {
+    // Infinities stay what they are where there is no bound.
+    if (!low) return w.Call("minimum", {w.in(0), w.Number(t, *high)});
+    if (!high) return w.Call("maximum", {w.in(0), w.Number(t, *low)});
+  }
+  return w.Call(
+      "clip", {w.in(0)},
+      {{"a_min", NumberText(low.value_or(least))}, {"a_max", NumberText(high.value_or(most))}});
+}
+
+absl::StatusOr<Value*> ToDropoutOp(RelayWriter& w) {
+  const Tensor* training = w.in(2) ? w.in(2)->fixed_constant() : nullptr;
+  if ((w.in(2) && !training) || (training && training->AsInt(0) != 0) || w.wants(1)) {
+    return CannotExpress("dropout of a training");
+  }
+  return w.Call("copy", {w.in(0)});
+}
+
+Value* PreluOp(SymbolArgs& a) {
+  return PreluAlong(a.in(0), a.in(1), a.AxisOf(a.Integer("axis", 1)));
+}
+
+// A slope for each channel of axis 1.
+absl::StatusOr<Value*> ToPreluOp(RelayWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  const Shape *x = w.shape(0), *slope = w.shape(1);
+  const std::string why = "slopes that are not of channels";
+  if (rank < 2 || !slope || !slope->is_static() || !(*x)[1].is_static()) return CannotExpress(why);
+  const int64_t channels = (*x)[1].value(), place = 1 - (rank - slope->rank());
+  if (place < 0) return CannotExpress(why);
+  for (int64_t i = 0; i < slope->rank(); ++i) {
+    if ((*slope)[i] != Dim(i == place ? channels : 1)) return CannotExpress(why);
+  }
+  Value* flat = slope->rank() == 1 ? w.in(1) : w.Reshape(w.in(1), {channels});
+  return w.Call("nn.prelu", {w.in(0), flat}, {{"axis", "1"}});
+}
+
+}  // namespace
+
+X2IR_RELAY(relu).Is("nn.relu");
+X2IR_RELAY(sigmoid).Is("sigmoid");
+X2IR_RELAY(dropout).To("copy", ToDropoutOp);
+X2IR_RELAY(leaky_relu)
+    .Is("nn.leaky_relu", TextAttr("alpha", "alpha", AttrKind::kFloat, Attribute(0.25f)));
+X2IR_RELAY(softmax)
+    .Is("nn.softmax", TextAttr("axis", "axis", AttrKind::kInt, Attribute(-1)))
+    .From("nn.fast_softmax", TextAttr("axis", "axis", AttrKind::kInt, Attribute(-1)));
+X2IR_RELAY(log_softmax)
+    .Is("nn.log_softmax", TextAttr("axis", "axis", AttrKind::kInt, Attribute(-1)));
+X2IR_RELAY(clip).From("clip", ClipRow).To("clip", ToClipOp);
+X2IR_RELAY(prelu).From("nn.prelu", PreluOp).To("nn.prelu", ToPreluOp);
+
+}  // namespace x2ir
