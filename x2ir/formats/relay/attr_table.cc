@@ -115,7 +115,7 @@ constexpr RecordRow kRecords[] = {
     {"relay.attrs.ArgReduceAttrs", "argmax argmin",
      "axis:a=None keepdims:b=0 select_last_index:b=0 exclude:b=0"},
     {"relay.attrs.VarianceAttrs", "variance", "axis:a=None keepdims:b=0 exclude:b=0 unbiased:b=0"},
-    {"relay.attrs.CastAttrs", "cast", "dtype:t"},
+    {"relay.attrs.CastAttrs", "cast reinterpret", "dtype:t"},
     {"relay.attrs.CastHintAttrs", "annotation.cast_hint", "dtype:t"},
     {"relay.attrs.ClipAttrs", "clip", "a_min:f a_max:f"},
     {"relay.attrs.ExpandDimsAttrs", "expand_dims", "axis:i num_newaxis:i=1"},

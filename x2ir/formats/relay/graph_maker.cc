@@ -59,6 +59,18 @@ absl::Status GraphMaker::Make() {
   Values outputs;
   X2IR_RETURN_IF_ERROR(Annotate(Flatten(result, &outputs), "the result of the program"));
   for (Value* output : outputs) graph_->AddOutput(output);
+  // The parts of tuples that nobody looks at.
+  for (Node* node : of_tuples_) {
+    size_t used = 0;
+    for (size_t i = 0; i < node->num_outputs(); ++i) {
+      if (node->output(i)->is_unused()) {
+        node->graph()->RemoveUnusedOutput(node, i);
+      } else {
+        ++used;
+      }
+    }
+    if (used == 0) node->graph()->EraseUnused(node);
+  }
   return absl::OkStatus();
 }
 
@@ -271,6 +283,7 @@ GraphMaker::ValueOr GraphMaker::CallOp(const RelayExpr& call, const std::vector<
                                                    : op.substr(dot + 1);
   if (!call.span.empty()) node->set_name(call.span);
   if (fields == 0) return Tensor_(AddResult(node, name));
+  of_tuples_.push_back(node);
   std::vector<RunValue> parts;
   for (int64_t i = 0; i < fields; ++i) {
     parts.push_back(

@@ -125,6 +125,7 @@ class GraphMaker {
   int nesting_ = 0;
   std::deque<Frame> frames_;
   std::deque<std::vector<RunValue>> fields_;
+  std::vector<Node*> of_tuples_;  // nodes with several results
   absl::flat_hash_map<const RelayExpr*, bool> recursive_;
   absl::flat_hash_map<const RelayExpr*, Value*> constants_;
 };

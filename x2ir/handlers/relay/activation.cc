@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/layers.h"
@@ -74,23 +75,82 @@ Value* PreluOp(SymbolArgs& a) {
   return PreluAlong(a.in(0), a.in(1), a.AxisOf(a.Integer("axis", 1)));
 }
 
-// A slope for each channel of axis 1.
+// A slope for each channel of axis 1; others by a choice.
 absl::StatusOr<Value*> ToPreluOp(RelayWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
   const Shape *x = w.shape(0), *slope = w.shape(1);
-  const std::string why = "slopes that are not of channels";
-  if (rank < 2 || !slope || !slope->is_static() || !(*x)[1].is_static()) return CannotExpress(why);
-  const int64_t channels = (*x)[1].value(), place = 1 - (rank - slope->rank());
-  if (place < 0) return CannotExpress(why);
-  for (int64_t i = 0; i < slope->rank(); ++i) {
-    if ((*slope)[i] != Dim(i == place ? channels : 1)) return CannotExpress(why);
+  const Expr data(w, w.in(0));
+  bool by_channel = true;
+  if (rank < 2 || !slope || !slope->is_static() || !(*x)[1].is_static()) by_channel = false;
+  const int64_t place = !by_channel ? -1 : 1 - (rank - slope->rank());
+  for (int64_t i = 0; by_channel && i < slope->rank(); ++i) {
+    const Dim size = (*slope)[i], channels = (*x)[1];
+    if (size != (i == place ? channels : Dim(1))) by_channel = false;
   }
-  Value* flat = slope->rank() == 1 ? w.in(1) : w.Reshape(w.in(1), {channels});
+  if (!by_channel || place < 0) return Where(data < 0.0, data * Expr(w, w.in(1)), data).value();
+  Value* flat = slope->rank() == 1 ? w.in(1) : w.Reshape(w.in(1), {(*x)[1].value()});
   return w.Call("nn.prelu", {w.in(0), flat}, {{"axis", "1"}});
+}
+
+// --- Activations that Relay does not have
+// ---------------------------------------------------------
+
+using Formula = Expr (*)(RelayWriter& w, const Expr& x);
+std::function<absl::StatusOr<Value*>(RelayWriter&)> ByFormula(Formula formula) {
+  return [formula](RelayWriter& w) -> absl::StatusOr<Value*> {
+    return formula(w, {w, w.in(0)}).value();
+  };
+}
+double FloatOf(RelayWriter& w, Symbol attr) { return w.attrs().Float(attr); }
+
+// alpha (exp(x) - 1) of what is below 0.
+Expr EluOf(const Expr& x, double alpha, double scale) {
+  return Where(x > 0.0, x, (Exp(Min(x * scale, 0.0)) - 1.0) * alpha);
+}
+Expr Elu(RelayWriter& w, const Expr& x) { return EluOf(x, FloatOf(w, "alpha"), 1); }
+Expr Celu(RelayWriter& w, const Expr& x) {
+  const double alpha = FloatOf(w, "alpha");
+  return EluOf(x, alpha, 1 / alpha);
+}
+Expr Selu(RelayWriter& w, const Expr& x) {
+  return EluOf(x, FloatOf(w, "alpha"), 1) * FloatOf(w, "gamma");
+}
+Expr HardSigmoidOf(const Expr& x, double alpha, double beta) {
+  return Max(Min(x * alpha + beta, 1.0), 0.0);
+}
+Expr HardSigmoid(RelayWriter& w, const Expr& x) {
+  return HardSigmoidOf(x, FloatOf(w, "alpha"), FloatOf(w, "beta"));
+}
+Expr HardSwish(RelayWriter&, const Expr& x) { return x * HardSigmoidOf(x, 1.0 / 6, 0.5); }
+Expr Softplus(RelayWriter&, const Expr& x) { return Max(x, 0.0) + Log(Exp(-Abs(x)) + 1.0); }
+Expr Softsign(RelayWriter&, const Expr& x) { return x / (Abs(x) + 1.0); }
+Expr Mish(RelayWriter& w, const Expr& x) { return x * Softplus(w, x).Op("tanh"); }
+Expr ThresholdedRelu(RelayWriter& w, const Expr& x) {
+  return Where(x > FloatOf(w, "alpha"), x, 0.0);
+}
+
+// 1 at the first of the greatest elements.
+absl::StatusOr<Value*> ToHardmax(RelayWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  const Expr x(w, w.in(0));
+  const Expr place = x.Op("arg_max", {}, {{"axis", axis}, {"keepdims", 1}});
+  const Expr places = AlongAxis(Iota(SizeOf(x, axis)), axis, rank);
+  return (places == place).To(x.dtype()).value();
 }
 
 }  // namespace
 
+X2IR_RELAY(elu).To("where", ByFormula(Elu));
+X2IR_RELAY(celu).To("where", ByFormula(Celu));
+X2IR_RELAY(selu).To("multiply", ByFormula(Selu));
+X2IR_RELAY(hard_sigmoid).To("maximum", ByFormula(HardSigmoid));
+X2IR_RELAY(hard_swish).To("multiply", ByFormula(HardSwish));
+X2IR_RELAY(softplus).To("add", ByFormula(Softplus));
+X2IR_RELAY(softsign).To("divide", ByFormula(Softsign));
+X2IR_RELAY(mish).To("multiply", ByFormula(Mish));
+X2IR_RELAY(thresholded_relu).To("where", ByFormula(ThresholdedRelu));
+X2IR_RELAY(hardmax).To("cast", ToHardmax);
 X2IR_RELAY(relu).Is("nn.relu");
 X2IR_RELAY(sigmoid).Is("sigmoid");
 X2IR_RELAY(dropout).To("copy", ToDropoutOp);

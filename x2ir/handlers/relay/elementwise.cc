@@ -112,6 +112,21 @@ bool HasRelayType(DType t) {
          (IsInteger(t) && BitWidth(t) >= 8);
 }
 
+absl::StatusOr<Value*> ToReinterpret(RelayWriter& w) {
+  const DType to = w.DTypeAttr("to");
+  if (!HasRelayType(to) || !HasRelayType(w.dtype(0)) || BitWidth(to) != BitWidth(w.dtype(0))) {
+    return CannotExpress("bits of ", Name(w.dtype(0)), " as ", Name(to));
+  }
+  return w.Call("reinterpret", {w.in(0)}, {{"dtype", w.String("to")}});
+}
+
+Value* ToCastOfLike(RelayWriter& w) {
+  return w.Op("cast", {w.in(0)},
+              {{"to", Name(w.dtype(1))},
+               {"saturate", w.Int("saturate")},
+               {"round_mode", w.String("round_mode")}});
+}
+
 // The C cast that Relay has leaves it open what becomes of numbers that the type does not hold.
 absl::StatusOr<Value*> ToCastOp(RelayWriter& w) {
   for (const DType t : {w.dtype(0), w.DTypeAttr("to")}) {
@@ -210,9 +225,12 @@ X2IR_RELAY(identity)
           Unmarked)
     .From("nn.dropout", DropoutRow);
 X2IR_RELAY(cast).From({{"cast", CastRow}, {"cast_like", CastLikeRow}}).To("cast", ToCastOp);
-X2IR_RELAY(bit_cast).From("reinterpret", [](SymbolArgs& a) -> Value* {
-  return a.Op("bit_cast", {a.in(0)}, {{"to", Name(a.ElementType("dtype", DType::kFloat32))}});
-});
+X2IR_RELAY(cast_like).To("cast", ToCastOfLike);
+X2IR_RELAY(bit_cast)
+    .To("reinterpret", ToReinterpret)
+    .From("reinterpret", [](SymbolArgs& a) -> Value* {
+      return a.Op("bit_cast", {a.in(0)}, {{"to", Name(a.ElementType("dtype", DType::kFloat32))}});
+    });
 
 X2IR_RELAY(add).From("add", OfTwo(Plus)).To("add", ToTwo("add"));
 X2IR_RELAY(sub).From("subtract", OfTwo(Minus)).To("subtract", ToTwo("subtract"));

@@ -91,8 +91,8 @@ absl::StatusOr<Value*> ToBatchNormOp(RelayWriter& w) {
   for (size_t i = 1; i < 5; ++i) {
     if (w.dtype(i) != w.dtype(0)) return CannotExpress("numbers of another type than the operand");
   }
-  return w.CallAll("nn.batch_norm", {w.in(0), w.in(1), w.in(2), w.in(3), w.in(4)},
-                   EpsilonOf(w, last && rank > 2 ? rank - 1 : 1), 3)[0];
+  return w.CallFirst("nn.batch_norm", {w.in(0), w.in(1), w.in(2), w.in(3), w.in(4)},
+                     EpsilonOf(w, last && rank > 2 ? rank - 1 : 1), 3);
 }
 
 absl::StatusOr<Value*> ToInstanceNormOp(RelayWriter& w) {
@@ -144,6 +144,15 @@ absl::StatusOr<Value*> ToLrnOp(RelayWriter& w) {
                  {"bias", NumberText(w.attrs().Float("bias"))}});
 }
 
+// 0 where the norm is 0.
+absl::StatusOr<Value*> ToLpNorm(RelayWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const Expr x(w, w.in(0));
+  const Expr norm = Reduce(x, w.Int("p") == 1 ? "reduce_l1" : "reduce_l2", {axis}, true);
+  const Expr none = norm == 0.0;
+  return Where(none, 0.0, x / Where(none, 1.0, norm)).value();
+}
+
 }  // namespace
 
 X2IR_RELAY(batch_normalization)
@@ -159,6 +168,6 @@ X2IR_RELAY(layer_normalization)
     .From("nn.layer_norm", LayerNormOp)
     .To("nn.layer_norm", ToLayerNormOp);
 X2IR_RELAY(lrn).From("nn.lrn", LrnOp).To("nn.lrn", ToLrnOp);
-X2IR_RELAY(lp_normalization).From("nn.l2_normalize", L2NormalizeOp);
+X2IR_RELAY(lp_normalization).From("nn.l2_normalize", L2NormalizeOp).To("where", ToLpNorm);
 
 }  // namespace x2ir

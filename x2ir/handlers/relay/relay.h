@@ -25,6 +25,13 @@ class RelayWriter : public SymbolWriter {
     return Make("relay", op, std::move(operands), std::move(attrs),
                 std::vector<bool>(num_outputs, true), {});
   }
+  // The first result of a node that has several, of which the others are not used.
+  Value* CallFirst(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
+                   size_t num_outputs) {
+    std::vector<bool> wanted(num_outputs, false);
+    wanted[0] = true;
+    return Make("relay", op, std::move(operands), std::move(attrs), wanted, {})[0];
+  }
 };
 
 struct RelayDialect : SymbolDialect {

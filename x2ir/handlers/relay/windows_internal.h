@@ -36,6 +36,16 @@ inline Window TakeRelayWindow(SymbolArgs& a, std::vector<int64_t> kernel) {
   return w;
 }
 
+// Begins and then ends, of pairs in an attribute.
+inline std::vector<int64_t> TakePadWidths(SymbolArgs& a, Symbol name) {
+  const std::vector<int64_t> widths = a.FlatTuple(name);
+  if (widths.size() % 2 != 0) a.Fail(Invalid("pads without an end"));
+  for (const int64_t width : widths) {
+    if (width < -1'000'000'000 || width > 1'000'000'000) a.Fail(Invalid("a pad of ", width));
+  }
+  return PadsOfPairs(widths);
+}
+
 // The layout of an operand, and of the result where it is another one.
 struct DataLayouts {
   std::string in, out, computed;

@@ -223,6 +223,16 @@ absl::StatusOr<Value*> ToOneHot(RelayWriter& w) {
                  {"dtype", std::string(Name(w.dtype(2)))}});
 }
 
+// Rows and columns whose numbers differ by k.
+absl::StatusOr<Value*> ToEye(RelayWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
+  if (rank != 2) return CannotExpress("a tensor that is no matrix");
+  const Expr x(w, w.in(0));
+  const Expr rows = Unsqueeze(Iota(SizeOf(x, 0)), {1}), columns = Iota(SizeOf(x, 1));
+  const Expr moved = rows + static_cast<double>(w.Int("k"));
+  return (moved == columns).To(w.out_type().dtype()).value();
+}
+
 absl::StatusOr<Value*> ToTrilu(RelayWriter& w) {
   Value* k = w.in(1) ? w.in(1) : w.b().Int(0);
   if (k->shape() && k->shape()->rank() == 1) k = w.Reshape(k, {});
@@ -258,6 +268,7 @@ X2IR_RELAY(size).To("ndarray_size", ToNdarraySize);
 X2IR_RELAY(tile).To("tile", ToTile);
 X2IR_RELAY(constant_of_shape).To("full", ToFull);
 X2IR_RELAY(one_hot).To("one_hot", ToOneHot);
+X2IR_RELAY(eye_like).To("cast", ToEye);
 X2IR_RELAY(trilu).To("trilu", ToTrilu);
 X2IR_RELAY(depth_to_space).To("nn.depth_to_space", ToDepthToSpace);
 X2IR_RELAY(space_to_depth).To("nn.space_to_depth", ToSpaceToDepth);
