@@ -581,6 +581,7 @@ TEST_F(Options, ChangesForEveryTarget) {
       {"a.textproto", "textproto", true, true, true},
       {"a.mlpackage", "coreml", false, true, true},
       {"a.nnvm.json", "nnvm", false, true},
+      {"a.relay", "relay", false, true},
       {"a.mlir", "oneflow_graph", false, true},
       {"a.job", "oneflow_job", false, true},
       {"a.tflite", "tflite", false, true, true},

@@ -111,7 +111,7 @@ class GraphMaker {
     return absl::OkStatus();
   }
 
-  static constexpr int64_t kMaxSteps = 8'000'000;
+  static constexpr int64_t kMaxSteps = 4'000'000;
   // Of functions and branches inside of each other, each a few calls of this program.
   static constexpr int kMaxNesting = 300;
   // Of tuples in tuples.

@@ -560,6 +560,8 @@ class TextParser : public RelayCursor {
       return Constant(scalar);
     }
     if (Take("-")) {
+      const Deeper level(&depth_);
+      if (!level.ok()) return Fail("expressions that are nested too deep");
       X2IR_ASSIGN_OR_RETURN(const RelayExpr* of, ParsePostfix());
       RelayExpr* name = program_->Make(ExprKind::kOp);
       name->name = "negative";
