@@ -2,8 +2,9 @@
 #include "x2ir/handlers/nnvm/elementwise.h"
 
 #include "x2ir/builder/arrays.h"
-#include "x2ir/builder/error_function.h"
+#include "x2ir/builder/division.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/relay/relay.h"
 
 namespace x2ir {
@@ -35,19 +36,6 @@ std::function<Value*(SymbolArgs&)> OfOne(UnaryFn fn) {
 
 bool IsBoolean(const Expr& x) { return x.dtype() == DType::kBool; }
 
-// Towards zero, as C; and towards minus infinity.
-Expr TruncatedMod(const Expr& x, const Expr& y) {
-  return IsFloating(x.dtype()) ? Mod(x, y) : x.Op("mod", {y}, {{"fmod", 1}});
-}
-Expr FlooredDivide(const Expr& x, const Expr& y) {
-  if (IsFloating(x.dtype())) return Floor(x / y);
-  const Expr rest = Mod(x, y);
-  return (x - rest) / y;
-}
-Expr FlooredMod(const Expr& x, const Expr& y) {
-  if (IsFloating(x.dtype())) return x - Floor(x / y) * y;
-  return Mod(x, y);
-}
 Expr Both(const Expr& x, const Expr& y) { return IsTrue(x) & IsTrue(y); }
 Expr Either(const Expr& x, const Expr& y) { return IsTrue(x) | IsTrue(y); }
 Expr OneOf(const Expr& x, const Expr& y) { return IsTrue(x) ^ IsTrue(y); }
@@ -67,7 +55,7 @@ Expr LeftShift(const Expr& x, const Expr& n) {
 }
 Expr RightShift(const Expr& x, const Expr& n) {
   if (IsUnsignedInt(x.dtype())) return x.Op("bit_shift", {n}, {{"direction", "RIGHT"}});
-  return FlooredDivide(x.To(DType::kInt64), Pow(Int(x.builder(), 2), n.To(DType::kInt64)))
+  return FloorQuotient(x.To(DType::kInt64), Pow(Int(x.builder(), 2), n.To(DType::kInt64)))
       .To(x.dtype());
 }
 
@@ -83,6 +71,13 @@ Expr InfOf(const Expr& x) { return IsFloating(x.dtype()) ? IsInf(x) : Not(x == x
 Expr TruncOf(const Expr& x) { return IsFloating(x.dtype()) ? Trunc(x) : x.Op("identity"); }
 Expr RoundOf(const Expr& x) { return IsFloating(x.dtype()) ? RoundAway(x) : x.Op("identity"); }
 
+Value* BiasAddRow(SymbolArgs& a) {
+  const int64_t rank = a.RankOf(0), axis = a.AxisOf(a.Integer("axis", 1));
+  const Expr bias = a.in(1);
+  if (bias.rank() != 1) return a.in(0) + bias;
+  return a.in(0) + (axis == rank - 1 ? bias : AlongAxis(bias, axis, rank));
+}
+
 Value* CastRow(SymbolArgs& a) {
   const DType to = a.ElementType("dtype", DType::kUndefined);
   a.Require(to != DType::kUndefined, "a cast without a type");
@@ -91,6 +86,18 @@ Value* CastRow(SymbolArgs& a) {
 Value* CastLikeRow(SymbolArgs& a) {
   a.Require(a.dtype(1) != DType::kUndefined, "a cast to a type that is not known");
   return a.Op("cast", {a.in(0)}, {{"to", Name(a.dtype(1))}});
+}
+
+Value* WhereOp(SymbolArgs& a) { return Select(IsTrue(a.in(0)), a.in(1), a.in(2)); }
+
+// Steps after the length of their sequence; steps are axis 0 or 1, sequences the other one.
+Value* SequenceMaskOp(SymbolArgs& a) {
+  const int64_t axis = a.Integer("axis", 0), rank = a.RankOf(0);
+  const double value = a.Number("mask_value", 0);
+  a.Require((axis == 0 || axis == 1) && rank >= 2, "steps along another axis than 0 or 1");
+  const Expr steps = AlongAxis(Iota(SizeOf(a.in(0), axis)), axis, rank);
+  const Expr lengths = AlongAxis(a.AsInt64(a.in(1)), 1 - axis, rank);
+  return Where(steps < lengths, a.in(0), a.in(0).Number(value));
 }
 
 // An annotation of a compiler, on which results do not depend.
@@ -189,6 +196,11 @@ Value* ToMean(RelayWriter& w) {
   return w.Call("divide", {sum, w.Number(w.dtype(0), static_cast<double>(w.num_inputs()))});
 }
 
+absl::StatusOr<Value*> ToWhereOp(RelayWriter& w) {
+  if (w.dtype(1) != w.dtype(2)) return CannotExpress("a choice of two types");
+  return w.Call("where", {w.in(0), w.in(1), w.in(2)});
+}
+
 Value* ToXor(RelayWriter& w) { return w.Call("logical_xor", {w.in(0), w.in(1)}); }
 
 }  // namespace
@@ -232,18 +244,18 @@ X2IR_RELAY(bit_cast)
       return a.Op("bit_cast", {a.in(0)}, {{"to", Name(a.ElementType("dtype", DType::kFloat32))}});
     });
 
-X2IR_RELAY(add).From("add", OfTwo(Plus)).To("add", ToTwo("add"));
+X2IR_RELAY(add).From({{"add", OfTwo(Plus)}, {"nn.bias_add", BiasAddRow}}).To("add", ToTwo("add"));
 X2IR_RELAY(sub).From("subtract", OfTwo(Minus)).To("subtract", ToTwo("subtract"));
 X2IR_RELAY(mul).From("multiply", OfTwo(Times)).To("multiply", ToTwo("multiply"));
 X2IR_RELAY(div)
     .From({{"divide", OfTwo(Divide)},
-           {"floor_divide", OfTwo(FlooredDivide)},
+           {"floor_divide", OfTwo(FloorQuotient)},
            {"trunc_divide", OfTwo(Divide)}})
     .To("divide", ToTwo("divide"));
 X2IR_RELAY(mod)
     .From({{"mod", OfTwo(TruncatedMod)},
            {"trunc_mod", OfTwo(TruncatedMod)},
-           {"floor_mod", OfTwo(FlooredMod)}})
+           {"floor_mod", OfTwo(x2ir::FloorMod)}})
     .To("floor_mod", ToMod);
 X2IR_RELAY(pow).From("power", OfTwo(Power)).To("power", ToPower);
 X2IR_RELAY(max).From("maximum", OfTwo(Maximum)).To("maximum", ToMany("maximum", "max"));
@@ -276,5 +288,9 @@ X2IR_RELAY(is_nan)
     .From({{"isnan", OfOne(NanOf)}, {"isfinite", OfOne(IsFinite)}})
     .To("isnan", ToFloats("isnan"));
 X2IR_RELAY(is_inf).From("isinf", OfOne(InfOf)).To("isinf", ToInf);
+
+X2IR_RELAY(where)
+    .From({{"where", WhereOp}, {"sequence_mask", SequenceMaskOp}})
+    .To("where", ToWhereOp);
 
 }  // namespace x2ir

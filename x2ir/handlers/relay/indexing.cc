@@ -1,4 +1,4 @@
-// Relay: picking and putting elements.
+// Relay: picking and putting elements, and sorting.
 #include <optional>
 
 #include "x2ir/builder/arrays.h"
@@ -59,30 +59,9 @@ Value* ScatterNdOp(SymbolArgs& a) {
   return ScatterNd(a.in(0), Tuples(a, 1), a.in(2), how);
 }
 
-Value* WhereOp(SymbolArgs& a) { return Select(IsTrue(a.in(0)), a.in(1), a.in(2)); }
-
 Value* ArgwhereOp(SymbolArgs& a) {
   const Expr places = IsTrue(a.in(0)).Op("non_zero");
   return Transpose(places, {1, 0}).To(DType::kInt32);
-}
-
-// Steps after the length of their sequence; steps are axis 0 or 1, sequences the other one.
-Value* SequenceMaskOp(SymbolArgs& a) {
-  const int64_t axis = a.Integer("axis", 0), rank = a.RankOf(0);
-  const double value = a.Number("mask_value", 0);
-  a.Require((axis == 0 || axis == 1) && rank >= 2, "steps along another axis than 0 or 1");
-  const Expr steps = AlongAxis(Iota(SizeOf(a.in(0), axis)), axis, rank);
-  const Expr lengths = AlongAxis(a.AsInt64(a.in(1)), 1 - axis, rank);
-  return Where(steps < lengths, a.in(0), a.in(0).Number(value));
-}
-
-Value* ReverseSequenceOp(SymbolArgs& a) {
-  const int64_t steps = a.AxisOf(a.Integer("seq_axis", 1)),
-                batch = a.AxisOf(a.Integer("batch_axis", 0));
-  Expr x = a.in(0);
-  a.Require((steps == 1 && batch == 0) || (steps == 0 && batch == 1), "other axes than 0 and 1");
-  return a.Op("reverse_sequence", {x, a.AsInt64(a.in(1))},
-              {{"time_axis", steps}, {"batch_axis", batch}});
 }
 
 // Numbers of elements as their indices, along a new first axis.
@@ -94,6 +73,35 @@ Value* UnravelIndexOp(SymbolArgs& a) {
   for (int64_t i = 0; i < rank.value(); ++i) sizes.push_back(ElementAt(shape, 0, i));
   const DType t = a.dtype(0);
   return Stack(a, Unraveled(a.AsInt64(a.in(0)), sizes), 0).To(t);
+}
+
+// Elements in order and their places; ties keep their order.
+absl::StatusOr<Values> TopkRow(SymbolArgs& a) {
+  const std::string gives = a.Text("ret_type", "both");
+  const bool ascending = a.Flag("is_ascend", false);
+  const DType t = a.ElementType("dtype", DType::kInt32);
+  const int64_t axis = a.AxisOf(a.Integer("axis", -1));
+  Value* k = nullptr;
+  if (a.op().starts_with("dyn.") || a.num_inputs() > 1) {
+    k = Reshape(a.AsInt64(a.in(1)), {1});
+  } else {
+    const int64_t count = a.Integer("k", 1);
+    k = count < 1 ? Reshape(SizeOf(a.in(0), axis), {1}).value() : a.b().Ints({count});
+  }
+  const Sorted top = TopOf(a.in(0), k, axis, !ascending);
+  const Expr places = top.indices.To(t);
+  if (gives == "values") return Values{top.values};
+  if (gives == "indices") return Values{places};
+  a.Require(gives == "both", StrCat("ret_type ", gives));
+  return Values{top.values, places};
+}
+
+Value* ArgsortRow(SymbolArgs& a) {
+  const int64_t axis = a.AxisOf(a.Integer("axis", -1));
+  const bool ascending = a.Flag("is_ascend", true);
+  const DType t = a.ElementType("dtype", DType::kInt32);
+  const Sorted sorted = Sort(a.in(0), axis, !ascending);
+  return a.op() == "sort" ? sorted.values.value() : sorted.indices.To(t).value();
 }
 
 // --- Written -------------------------------------------------------------------------------------
@@ -142,11 +150,6 @@ absl::StatusOr<Value*> ToScatterNdOp(RelayWriter& w) {
                 {{"mode", how == "none" ? "update" : how}});
 }
 
-absl::StatusOr<Value*> ToWhereOp(RelayWriter& w) {
-  if (w.dtype(1) != w.dtype(2)) return CannotExpress("a choice of two types");
-  return w.Call("where", {w.in(0), w.in(1), w.in(2)});
-}
-
 absl::StatusOr<Value*> ToArgwhere(RelayWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
   if (rank < 1) return CannotExpress("places in a tensor without axes");
@@ -160,10 +163,19 @@ absl::StatusOr<Value*> ToCompress(RelayWriter& w) {
   return w.Call("take", {parts.x, parts.places}, {{"axis", StrCat(parts.axis)}});
 }
 
-absl::StatusOr<Value*> ToReverseSequence(RelayWriter& w) {
-  return w.Call(
-      "reverse_sequence", {w.in(0), w.in(1)},
-      {{"seq_axis", StrCat(w.Int("time_axis"))}, {"batch_axis", StrCat(w.Int("batch_axis"))}});
+absl::StatusOr<Values> ToTopkOp(RelayWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  X2IR_ASSIGN_OR_RETURN(const auto k, w.KnownInts(1, "k"));
+  if (!k || k->size() != 1) return CannotExpress("a number of elements that is computed");
+  // Fewer than 1 are all of them there.
+  if ((*k)[0] < 1) return CannotExpress("no elements");
+  return w.CallAll("topk", {w.in(0)},
+                   {{"k", StrCat((*k)[0])},
+                    {"axis", StrCat(axis)},
+                    {"ret_type", "both"},
+                    {"is_ascend", FlagText(w.Int("largest") == 0)},
+                    {"dtype", "int64"}},
+                   2);
 }
 
 }  // namespace
@@ -175,14 +187,13 @@ X2IR_RELAY(scatter_elements)
     .From({"scatter", "scatter_add", "scatter_elements"}, ScatterOp)
     .To("scatter_elements", ToScatterElementsOp);
 X2IR_RELAY(scatter_nd).From("scatter_nd", ScatterNdOp).To("scatter_nd", ToScatterNdOp);
-X2IR_RELAY(where)
-    .From({{"where", WhereOp}, {"sequence_mask", SequenceMaskOp}})
-    .To("where", ToWhereOp);
 X2IR_RELAY(non_zero).From("argwhere", ArgwhereOp).To("argwhere", ToArgwhere);
 X2IR_RELAY(compress).To("take", ToCompress);
-X2IR_RELAY(reverse_sequence)
-    .From("reverse_sequence", ReverseSequenceOp)
-    .To("reverse_sequence", ToReverseSequence);
 X2IR_RELAY(mod).From("unravel_index", UnravelIndexOp);
+
+X2IR_RELAY(top_k)
+    .From({"topk", "dyn.topk"}, TopkRow)
+    .From({"argsort", "sort"}, ArgsortRow)
+    .To("topk", ToTopkOp);
 
 }  // namespace x2ir

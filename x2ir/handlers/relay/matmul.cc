@@ -31,13 +31,6 @@ Value* MatmulOp(SymbolArgs& a) {
   return MatMul(left ? SwapLast(x) : x, right ? SwapLast(y) : y);
 }
 
-Value* BiasAddRow(SymbolArgs& a) {
-  const int64_t rank = a.RankOf(0), axis = a.AxisOf(a.Integer("axis", 1));
-  const Expr bias = a.in(1);
-  if (bias.rank() != 1) return a.in(0) + bias;
-  return a.in(0) + (axis == rank - 1 ? bias : AlongAxis(bias, axis, rank));
-}
-
 Value* EinsumRow(SymbolArgs& a) {
   std::string equation = a.Text("equation", "");
   return a.Op("einsum", a.inputs(), {{"equation", equation}});
@@ -125,6 +118,5 @@ X2IR_RELAY(matmul)
     .From({"nn.matmul", "nn.batch_matmul"}, MatmulOp)
     .To("nn.batch_matmul", ToMatmulOp);
 X2IR_RELAY(einsum).From("einsum", EinsumRow).To("einsum", ToEinsum);
-X2IR_RELAY(add).From("nn.bias_add", BiasAddRow);
 
 }  // namespace x2ir

@@ -1,4 +1,4 @@
-// Relay: reductions, sums in order, and sorting.
+// Relay: reductions, and sums in order.
 #include <algorithm>
 
 #include "x2ir/builder/arrays.h"
@@ -67,6 +67,40 @@ absl::StatusOr<Value*> VarianceRow(SymbolArgs& a) {
   return (Reduce(squares, "reduce_sum", axes, keep) / (count - 1.0)).value();
 }
 
+// The axes that the other operand has not, or has with size 1, are summed.
+absl::StatusOr<Value*> CollapseSumRow(SymbolArgs& a) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
+  std::vector<Dim> to;
+  if (a.op() == "collapse_sum_to") {
+    X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, a.KnownInts(1, "shape"));
+    to.assign(sizes.begin(), sizes.end());
+  } else {
+    X2IR_ASSIGN_OR_RETURN(const int64_t other, a.Rank(1));
+    for (int64_t i = 0; i < other; ++i) to.push_back(DimAt(a.in(1), i));
+  }
+  const int64_t lead = rank - static_cast<int64_t>(to.size());
+  if (lead < 0) return Invalid("a sum to more axes than there are");
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < to.size(); ++i) {
+    a.Require(to[i].is_static(), "a sum to sizes that are not known");
+    const int64_t axis = lead + static_cast<int64_t>(i);
+    if (to[i] == Dim(1) && DimAt(a.in(0), axis) != Dim(1)) kept.push_back(axis);
+  }
+  Expr x = a.in(0);
+  if (!kept.empty()) x = Reduce(x, "reduce_sum", kept, true);
+  if (lead > 0) x = Reduce(x, "reduce_sum", CountedFrom(0, lead));
+  return a.Op("identity", {x}).value();
+}
+
+Value* ReverseSequenceOp(SymbolArgs& a) {
+  const int64_t steps = a.AxisOf(a.Integer("seq_axis", 1)),
+                batch = a.AxisOf(a.Integer("batch_axis", 0));
+  Expr x = a.in(0);
+  a.Require((steps == 1 && batch == 0) || (steps == 0 && batch == 1), "other axes than 0 and 1");
+  return a.Op("reverse_sequence", {x, a.AsInt64(a.in(1))},
+              {{"time_axis", steps}, {"batch_axis", batch}});
+}
+
 // Along an axis, or of all elements in their order.
 std::function<absl::StatusOr<Value*>(SymbolArgs&)> ScanRow(Symbol op) {
   return [op](SymbolArgs& a) -> absl::StatusOr<Value*> {
@@ -77,35 +111,6 @@ std::function<absl::StatusOr<Value*>(SymbolArgs&)> ScanRow(Symbol op) {
     x = x.To(t == DType::kUndefined ? x.dtype() : t);
     return x.Op(op, {Int(a, axis.value_or(0))}, {{"exclusive", exclusive ? 1 : 0}}).value();
   };
-}
-
-// Elements in order and their places; ties keep their order.
-absl::StatusOr<Values> TopkRow(SymbolArgs& a) {
-  const std::string gives = a.Text("ret_type", "both");
-  const bool ascending = a.Flag("is_ascend", false);
-  const DType t = a.ElementType("dtype", DType::kInt32);
-  const int64_t axis = a.AxisOf(a.Integer("axis", -1));
-  Value* k = nullptr;
-  if (a.op().starts_with("dyn.") || a.num_inputs() > 1) {
-    k = Reshape(a.AsInt64(a.in(1)), {1});
-  } else {
-    const int64_t count = a.Integer("k", 1);
-    k = count < 1 ? Reshape(SizeOf(a.in(0), axis), {1}).value() : a.b().Ints({count});
-  }
-  const Sorted top = TopOf(a.in(0), k, axis, !ascending);
-  const Expr places = top.indices.To(t);
-  if (gives == "values") return Values{top.values};
-  if (gives == "indices") return Values{places};
-  a.Require(gives == "both", StrCat("ret_type ", gives));
-  return Values{top.values, places};
-}
-
-Value* ArgsortRow(SymbolArgs& a) {
-  const int64_t axis = a.AxisOf(a.Integer("axis", -1));
-  const bool ascending = a.Flag("is_ascend", true);
-  const DType t = a.ElementType("dtype", DType::kInt32);
-  const Sorted sorted = Sort(a.in(0), axis, !ascending);
-  return a.op() == "sort" ? sorted.values.value() : sorted.indices.To(t).value();
 }
 
 // --- Written -------------------------------------------------------------------------------------
@@ -158,24 +163,18 @@ std::function<absl::StatusOr<Value*>(RelayWriter&)> ToScan(std::string_view op) 
   };
 }
 
-absl::StatusOr<Values> ToTopkOp(RelayWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  X2IR_ASSIGN_OR_RETURN(const auto k, w.KnownInts(1, "k"));
-  if (!k || k->size() != 1) return CannotExpress("a number of elements that is computed");
-  // Fewer than 1 are all of them there.
-  if ((*k)[0] < 1) return CannotExpress("no elements");
-  return w.CallAll("topk", {w.in(0)},
-                   {{"k", StrCat((*k)[0])},
-                    {"axis", StrCat(axis)},
-                    {"ret_type", "both"},
-                    {"is_ascend", FlagText(w.Int("largest") == 0)},
-                    {"dtype", "int64"}},
-                   2);
+absl::StatusOr<Value*> ToReverseSequence(RelayWriter& w) {
+  return w.Call(
+      "reverse_sequence", {w.in(0), w.in(1)},
+      {{"seq_axis", StrCat(w.Int("time_axis"))}, {"batch_axis", StrCat(w.Int("batch_axis"))}});
 }
 
 }  // namespace
 
-X2IR_RELAY(reduce_sum).From("sum", ReduceOp("reduce_sum")).To("sum", ToReduceOp("sum"));
+X2IR_RELAY(reduce_sum)
+    .From("sum", ReduceOp("reduce_sum"))
+    .From({"collapse_sum_like", "collapse_sum_to"}, CollapseSumRow)
+    .To("sum", ToReduceOp("sum"));
 X2IR_RELAY(reduce_mean)
     .From({{"mean", ReduceOp("reduce_mean")}, {"variance", VarianceRow}})
     .To("mean", ToReduceOp("mean"));
@@ -197,9 +196,7 @@ X2IR_RELAY(arg_max).From("argmax", ArgOp("arg_max")).To("argmax", ToArgOp("argma
 X2IR_RELAY(arg_min).From("argmin", ArgOp("arg_min")).To("argmin", ToArgOp("argmin"));
 X2IR_RELAY(cum_sum).From("cumsum", ScanRow("cum_sum")).To("cumsum", ToScan("cumsum"));
 X2IR_RELAY(cum_prod).From("cumprod", ScanRow("cum_prod")).To("cumprod", ToScan("cumprod"));
-X2IR_RELAY(top_k)
-    .From({"topk", "dyn.topk"}, TopkRow)
-    .From({"argsort", "sort"}, ArgsortRow)
-    .To("topk", ToTopkOp);
-
+X2IR_RELAY(reverse_sequence)
+    .From("reverse_sequence", ReverseSequenceOp)
+    .To("reverse_sequence", ToReverseSequence);
 }  // namespace x2ir

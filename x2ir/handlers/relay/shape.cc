@@ -73,31 +73,6 @@ Value* BroadcastToOp(SymbolArgs& a) {
 }
 Value* BroadcastToLikeOp(SymbolArgs& a) { return Expand(a.in(0), ShapeOf(a.in(1))); }
 
-// The axes that the other operand has not, or has with size 1, are summed.
-absl::StatusOr<Value*> CollapseSumRow(SymbolArgs& a) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
-  std::vector<Dim> to;
-  if (a.op() == "collapse_sum_to") {
-    X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, a.KnownInts(1, "shape"));
-    to.assign(sizes.begin(), sizes.end());
-  } else {
-    X2IR_ASSIGN_OR_RETURN(const int64_t other, a.Rank(1));
-    for (int64_t i = 0; i < other; ++i) to.push_back(DimAt(a.in(1), i));
-  }
-  const int64_t lead = rank - static_cast<int64_t>(to.size());
-  if (lead < 0) return Invalid("a sum to more axes than there are");
-  std::vector<int64_t> kept;
-  for (size_t i = 0; i < to.size(); ++i) {
-    a.Require(to[i].is_static(), "a sum to sizes that are not known");
-    const int64_t axis = lead + static_cast<int64_t>(i);
-    if (to[i] == Dim(1) && DimAt(a.in(0), axis) != Dim(1)) kept.push_back(axis);
-  }
-  Expr x = a.in(0);
-  if (!kept.empty()) x = Reduce(x, "reduce_sum", kept, true);
-  if (lead > 0) x = Reduce(x, "reduce_sum", CountedFrom(0, lead));
-  return a.Op("identity", {x}).value();
-}
-
 absl::StatusOr<Values> SplitParts(SymbolArgs& a) {
   const std::string text = a.Text("indices_or_sections", "1");
   const std::vector<int64_t> places = a.Tuple("indices_or_sections", {1});
@@ -360,7 +335,6 @@ X2IR_RELAY(constant_of_shape)
     .From({"full", "dyn.full"}, [](SymbolArgs& a) { return FullOp(a, a.in(0), 1); })
     .From({"zeros", "dyn.zeros"}, NumbersOp<0>)
     .From({"ones", "dyn.ones"}, NumbersOp<1>);
-X2IR_RELAY(reduce_sum).From({"collapse_sum_like", "collapse_sum_to"}, CollapseSumRow);
 X2IR_RELAY(split).From("split", SplitParts);
 X2IR_RELAY(slice)
     .From({"strided_slice", "dyn.strided_slice"}, StridedSliceOp)
