@@ -5,6 +5,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/layers.h"
 #include "x2ir/handlers/relay/relay.h"
@@ -35,9 +36,8 @@ Value* ClipRow(SymbolArgs& a) {
 absl::StatusOr<Value*> ToClipOp(RelayWriter& w) {
   const DType t = w.dtype(0);
   const auto low = OneNumber(w.in(1)), high = OneNumber(w.in(2));
-  if ((w.in(1) && !low) || (w.in(2) && !high)) {
-    return CannotExpress("bounds that are computed, or that no double holds");
-  }
+  // Bounds that are computed, or that no double holds.
+  if ((w.in(1) && !low) || (w.in(2) && !high)) return ClipByBounds(w);
   if (!low && !high) return w.Call("copy", {w.in(0)});
   if (IsFloating(t) && BitWidth(t) != 32 && BitWidth(t) != 64) {
     return CannotExpress("bounds of type ", Name(t));
@@ -105,7 +105,7 @@ double FloatOf(RelayWriter& w, Symbol attr) { return w.attrs().Float(attr); }
 
 // alpha (exp(x) - 1) of what is below 0.
 Expr EluOf(const Expr& x, double alpha, double scale) {
-  return Where(x > 0.0, x, (Exp(Min(x * scale, 0.0)) - 1.0) * alpha);
+  return Where(x > 0.0, x, (Exp(Min(x, 0.0) * scale) - 1.0) * alpha);
 }
 Expr Elu(RelayWriter& w, const Expr& x) { return EluOf(x, FloatOf(w, "alpha"), 1); }
 Expr Celu(RelayWriter& w, const Expr& x) {

@@ -190,7 +190,8 @@ absl::StatusOr<Value*> ToShift(RelayWriter& w) {
   return w.Call(w.String("direction") == "LEFT" ? "left_shift" : "right_shift", {w.in(0), w.in(1)});
 }
 
-Value* ToMean(RelayWriter& w) {
+absl::StatusOr<Value*> ToMean(RelayWriter& w) {
+  if (!IsFloating(w.dtype(0))) return CannotExpress("a mean of integers");
   if (w.num_inputs() == 1) return w.Call("copy", {w.in(0)});
   Value* sum = w.Call("add", {w.FoldedButLast("add"), w.in(w.num_inputs() - 1)});
   return w.Call("divide", {sum, w.Number(w.dtype(0), static_cast<double>(w.num_inputs()))});

@@ -74,8 +74,9 @@ absl::StatusOr<Value*> ToBroadcastOp(RelayWriter& w) {
                {{"axis", 0}});
   }
   // Where one is 1 the other counts.
-  Value* one = w.Op("equal", {w.in(1), w.b().Int(1)});
-  return w.Call("dyn.broadcast_to", {w.in(0), w.Op("where", {one, own, w.in(1)})});
+  Value* sizes = w.Cast(w.in(1), DType::kInt64);
+  Value* one = w.Op("equal", {sizes, w.b().Int(1)});
+  return w.Call("dyn.broadcast_to", {w.in(0), w.Op("where", {one, own, sizes})});
 }
 
 absl::StatusOr<Values> ToSplitOp(RelayWriter& w) {
@@ -196,6 +197,7 @@ Value* ToNdarraySize(RelayWriter& w) {
 
 absl::StatusOr<Value*> ToTile(RelayWriter& w) {
   const auto reps = KnownTensor(*w.in(1));
+  if (!reps && !DimAt(w.in(1), 0).is_static()) return CannotExpress("repeats of unknown axes");
   if (!reps) return w.Call("dyn.tile", {w.in(0), w.in(1)});
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> numbers, reps->ToInts());
   if (numbers.empty()) return w.Call("copy", {w.in(0)});
