@@ -280,7 +280,7 @@ TEST(RelayText, ParametersBesideIt) {
   ASSERT_TRUE(model.ok()) << model.status();
   const auto files = std::make_shared<std::map<std::string, std::string>>();
   ExportOptions options;
-  options.format_options = {{"weights", "params"}};
+  options.format_options = {{"separate_params", true}};
   ASSERT_TRUE(Export(*std::move(model), IntoMemory("p.relay", files), options).ok());
   EXPECT_TRUE(files->contains("p.params"));
   EXPECT_THAT((*files)["p.relay"], Not(HasSubstr("metadata")));

@@ -79,15 +79,13 @@ bool BelongsToProgram(const std::string& path, const std::string& params) {
     .recognize = RecognizeRelay,
     .read_options = {ParamsOption()},
     .read = ReadWithParams(ReadRelay),
-    .write_options = {{.name = "weights",
-                       .type = OptionDef::kChoice,
-                       .help = "Where constants are written: in the program itself, or in a list "
-                               "of parameters beside it (net.params)",
-                       .choices = {"inline", "params"}},
+    .write_options = {OptionDef::Flag("separate_params",
+                                      "Writes constants to a list of parameters beside the "
+                                      "program (net.params)"),
                       ForceOption()},
     .write =
         [](const Model& model, const Sink& sink, const FormatOptions& options) {
-          const bool params = options.Text("weights") == "params";
+          const bool params = options.Flag("separate_params");
           if (params && sink.is_path() && !options.Flag("force")) {
             const std::string list = RelayParamsOf(sink.name());
             const absl::Status free =

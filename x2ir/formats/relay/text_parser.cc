@@ -1,12 +1,10 @@
 #include "x2ir/formats/relay/text_parser.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "x2ir/formats/relay/node_json.h"
-#include "x2ir/formats/relay/text_cursor_internal.h"
+#include "x2ir/formats/relay/text_parts_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/strings.h"
 
@@ -18,14 +16,13 @@ using ExprOr = absl::StatusOr<const RelayExpr*>;
 
 // Of TVM's prelude, which texts of modules do not always repeat.
 constexpr std::string_view kKnownConstructors[] = {"Cons", "Nil", "Some", "None", "Rose"};
-constexpr std::string_view kMetadata = "#[metadata]", kOldMetadata = "METADATA:";
 
 // Of fields of fields behind a variable.
 constexpr int kMaxFields = 16;
 
-class TextParser : public RelayCursor {
+class TextParser : public MetaParser {
  public:
-  explicit TextParser(std::string_view text) : RelayCursor(text) {
+  explicit TextParser(std::string_view text) : MetaParser(text) {
     for (const std::string_view name : kKnownConstructors) constructors_.insert(std::string(name));
     scopes_.emplace_back();
   }
@@ -45,37 +42,7 @@ class TextParser : public RelayCursor {
   }
 
  private:
-  // One level deeper for as long as it lives.
-  class Deeper {
-   public:
-    explicit Deeper(int* depth) : depth_(depth) { ++*depth_; }
-    ~Deeper() { --*depth_; }
-    bool ok() const { return *depth_ <= kMaxDepth; }
-
-   private:
-    int* depth_;
-  };
-
   // --- The file ---------------------------------------------------------------------------------
-
-  absl::Status ReadMetadata() {
-    size_t at = text_.rfind(kMetadata), size = kMetadata.size();
-    if (at == text_.npos) {
-      at = text_.rfind(kOldMetadata);
-      size = kOldMetadata.size();
-    }
-    if (at == text_.npos) return absl::OkStatus();
-    absl::StatusOr<std::unique_ptr<NodeJson>> json = NodeJson::Parse(text_.substr(at + size));
-    if (!json.ok()) return Annotate(json.status(), "the metadata of the text");
-    metadata_ = *std::move(json);
-    text_ = text_.substr(0, at);
-    X2IR_ASSIGN_OR_RETURN(meta_exprs_, ExprsOf(*metadata_, program_.get()));
-    const JsonNode& root = metadata_->node(metadata_->root());
-    for (size_t i = 0; i < root.keys.size() && i < root.data.size(); ++i) {
-      meta_[root.keys[i]] = root.data[i];
-    }
-    return absl::OkStatus();
-  }
 
   absl::Status ParseVersion() {
     if (Take("#[version")) {
@@ -138,94 +105,6 @@ class TextParser : public RelayCursor {
       Take(",");
     }
     return absl::OkStatus();
-  }
-
-  // --- Types ------------------------------------------------------------------------------------
-
-  absl::Status SkipTypeArgs() {
-    if (!Take("[")) return absl::OkStatus();
-    while (!Take("]")) {
-      X2IR_RETURN_IF_ERROR(ParseType().status());
-      if (!Looks("]")) X2IR_RETURN_IF_ERROR(Expect(","));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<DType> ParseDTypeName(std::string_view name) {
-    if (name == "bool") return DType::kBool;
-    const auto dtype = x2ir::ParseDType(name);
-    if (!dtype || *dtype == DType::kString) {
-      return Fail(StrCat("an element type '", name, "', which is not known"));
-    }
-    return *dtype;
-  }
-
-  absl::StatusOr<RelayType> ParseType() {
-    const Deeper level(&depth_);
-    if (!level.ok()) return Fail("types that are nested too deep");
-    RelayType type;
-    if (Take("(")) {
-      type.kind = RelayType::Kind::kTuple;
-      while (!Take(")")) {
-        X2IR_ASSIGN_OR_RETURN(RelayType field, ParseType());
-        type.fields.push_back(std::move(field));
-        if (!Looks(")")) X2IR_RETURN_IF_ERROR(Expect(","));
-      }
-      return type;
-    }
-    if (TakeWord("fn")) {
-      X2IR_RETURN_IF_ERROR(SkipTypeArgs());
-      X2IR_RETURN_IF_ERROR(ParseType().status());
-      X2IR_RETURN_IF_ERROR(Expect("->"));
-      X2IR_RETURN_IF_ERROR(ParseType().status());
-      return RelayType();
-    }
-    if (Take("_") || Take("?") || Take("*")) return type;
-    const std::string_view name = Name(NameKind::kPlain);
-    if (name.empty()) return Fail("expected a type");
-    if (name != "Tensor") {
-      // A number's type is that of a tensor of rank 0; others are of data, or variables.
-      const auto dtype = name == "bool" ? std::optional(DType::kBool) : x2ir::ParseDType(name);
-      if (dtype && *dtype != DType::kString) {
-        type.kind = RelayType::Kind::kTensor;
-        type.tensor = Type::Tensor(*dtype, Shape(std::vector<Dim>()));
-        return type;
-      }
-      X2IR_RETURN_IF_ERROR(SkipTypeArgs());
-      return type;
-    }
-    X2IR_RETURN_IF_ERROR(Expect("["));
-    std::vector<Dim> dims;
-    X2IR_RETURN_IF_ERROR(Expect("("));
-    while (!Take(")")) {
-      X2IR_ASSIGN_OR_RETURN(const Dim dim, ParseDim());
-      dims.push_back(dim);
-      if (!Looks(")")) X2IR_RETURN_IF_ERROR(Expect(","));
-    }
-    X2IR_RETURN_IF_ERROR(Expect(","));
-    X2IR_ASSIGN_OR_RETURN(const DType dtype, ParseDTypeName(Name(NameKind::kPlain)));
-    X2IR_RETURN_IF_ERROR(Expect("]"));
-    type.kind = RelayType::Kind::kTensor;
-    type.tensor = Type::Tensor(dtype, Shape(std::move(dims)));
-    return type;
-  }
-
-  absl::StatusOr<Dim> ParseDim() {
-    if (Take("?")) return Dim();
-    if (LooksNumber()) {
-      X2IR_ASSIGN_OR_RETURN(const Scalar scalar, Number());
-      const auto size = ParseNumber<int64_t>(scalar.number);
-      if (!size || *size < 0) return Fail("a size that is none");
-      return Dim(*size);
-    }
-    const std::string_view name = Name(NameKind::kPlain);
-    if (name.empty()) return Fail("expected a size");
-    return name == "Any" || name == "meta" ? (SkipMeta(), Dim()) : Dim::Symbol(std::string(name));
-  }
-  void SkipMeta() {
-    while (Take("[")) {
-      while (!AtEnd() && !Take("]")) ++pos_;
-    }
   }
 
   // --- Functions and blocks ---------------------------------------------------------------------
@@ -455,76 +334,6 @@ class TextParser : public RelayCursor {
     return call;
   }
 
-  // "name="
-  bool LooksAttr() {
-    const char c = Peek();
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')) return false;
-    size_t at = pos_;
-    while (at < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at])) || text_[at] == '_')) {
-      ++at;
-    }
-    while (at < text_.size() && text_[at] == ' ') ++at;
-    return at + 1 < text_.size() && text_[at] == '=' && text_[at + 1] != '=';
-  }
-
-  absl::StatusOr<std::string> ParseAttr() {
-    const Deeper level(&depth_);
-    if (!level.ok()) return Fail("lists that are nested too deep");
-    if (Peek() == '"') return Quoted();
-    for (const auto& [open, close] :
-         {std::pair("[", "]"), std::pair("(", ")"), std::pair("{", "}")}) {
-      if (!Take(open)) continue;
-      std::string text = "[";
-      while (!Take(close)) {
-        X2IR_ASSIGN_OR_RETURN(const std::string part, ParseAttr());
-        StrAppend(&text, text.size() == 1 ? "" : ", ", part);
-        if (Take(":") || Take("=")) {  // of a dictionary
-          X2IR_RETURN_IF_ERROR(ParseAttr().status());
-        }
-        if (!Looks(close)) X2IR_RETURN_IF_ERROR(Expect(","));
-      }
-      return text + "]";
-    }
-    if (LooksNumber()) {
-      X2IR_ASSIGN_OR_RETURN(const Scalar scalar, Number());
-      return scalar.number;
-    }
-    if (Looks("meta[")) {
-      X2IR_ASSIGN_OR_RETURN(const int64_t node, ParseMeta());
-      const RelayExpr* e = meta_exprs_[static_cast<size_t>(node)];
-      if (e) return Fail("an expression as an attribute");
-      return AttrTextOf(*metadata_, node);
-    }
-    const std::string_view word = Name(NameKind::kDots);
-    if (word.empty()) return Fail("expected the value of an attribute");
-    return std::string(word);
-  }
-
-  // meta[relay.Constant][3]: the node's place.
-  absl::StatusOr<int64_t> ParseMeta() {
-    X2IR_RETURN_IF_ERROR(Expect("meta"));
-    X2IR_RETURN_IF_ERROR(Expect("["));
-    const std::string_view key = Name(NameKind::kDots);
-    X2IR_RETURN_IF_ERROR(Expect("]"));
-    X2IR_RETURN_IF_ERROR(Expect("["));
-    X2IR_ASSIGN_OR_RETURN(const Scalar scalar, Number());
-    X2IR_RETURN_IF_ERROR(Expect("]"));
-    if (!metadata_) {
-      return Invalid("the text names constants (meta[", key, "][", scalar.number,
-                     "]) and was printed without its metadata; print it with show_meta_data=True, "
-                     "or save the module by tvm.ir.save_json");
-    }
-    const auto list = meta_.find(key);
-    const auto index = ParseNumber<int64_t>(scalar.number);
-    if (list == meta_.end() || !index || *index < 0 ||
-        *index >= static_cast<int64_t>(metadata_->node(list->second).data.size())) {
-      return Fail(
-          StrCat("meta[", key, "][", scalar.number, "], which the metadata does not have,"));
-    }
-    return metadata_->node(list->second).data[static_cast<size_t>(*index)];
-  }
-
   ExprOr ParseAtom() {
     const char c = Peek();
     if (c == '%') return ParseVariable();
@@ -700,14 +509,9 @@ class TextParser : public RelayCursor {
     return pattern;
   }
 
-  std::unique_ptr<Program> program_ = std::make_unique<Program>();
   std::vector<StringMap<const RelayExpr*>> scopes_;
   absl::flat_hash_map<int64_t, const RelayExpr*> numbered_;
   absl::flat_hash_set<std::string> constructors_;
-  std::unique_ptr<NodeJson> metadata_;
-  std::map<std::string_view, int64_t> meta_;
-  std::vector<const RelayExpr*> meta_exprs_;
-  int depth_ = 0;
 };
 
 }  // namespace
