@@ -309,6 +309,7 @@ TEST_F(Options, OfConversions) {
        "--layout channels_last", "layout = \"channels_last\""},
       {"--weights", "VERB big.onnx --to ir -q @; wc -c <big.safetensors", "--weights reference",
        "^[0-9]{2,3}\n"},
+      {"--separate-params", "VERB big.onnx -o a.relay -q @; ls", "--separate-params", "a.params"},
       {"--frozen", "VERB big.onnx --to python -o a.py -q @; cat a.py", "--frozen",
        "requires_grad_\\(False\\)"},
       {"--float64-as-float32",
