@@ -18,8 +18,10 @@
 #include "tests/fuzz/targets_util.h"
 #include "tests/torch/script_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/mlir/text.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/formats/stablehlo/vhlo.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -84,6 +86,36 @@ std::vector<std::string> TfliteFiles() {
   std::vector<std::string> files;
   for (const char* name : {"conv_i8pc_same_s1d1", "while_5", "unidir_lstm_cifg_1"}) {
     files.push_back(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/tflite/", name, ".tflite")));
+  }
+  return files;
+}
+
+// Artifacts of the oldest and of the newest version of MLIR bytecode.
+std::vector<std::string> MlirBytecodeFiles() {
+  constexpr std::string_view kProgram = R"(
+func.func public @main(%a: tensor<2x3xf32>, %n: tensor<i32>) -> (tensor<2xf32>, tensor<?xi32>) {
+  %0 = stablehlo.constant dense<[[true, false, true], [false, true, true]]> : tensor<2x3xi1>
+  %1 = stablehlo.constant dense<0.5> : tensor<2x3xf32>
+  %2 = stablehlo.select %0, %a, %1 : tensor<2x3xi1>, tensor<2x3xf32>
+  %3 = stablehlo.constant dense<0.0> : tensor<f32>
+  %4 = stablehlo.reduce(%2 init: %3) applies stablehlo.add across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
+  %5 = "stablehlo.case"(%n) ({
+    %6 = stablehlo.exponential %4 : tensor<2xf32>
+    "stablehlo.return"(%6) : (tensor<2xf32>) -> ()
+  }, {
+    "stablehlo.return"(%4) : (tensor<2xf32>) -> ()
+  }) : (tensor<i32>) -> tensor<2xf32>
+  %7 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %8 = stablehlo.dynamic_iota %7, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  return %5, %8 : tensor<2xf32>, tensor<?xi32>
+})";
+  std::vector<std::string> files;
+  const absl::StatusOr<mlir::Module> module = mlir::ParseText(kProgram);
+  for (const stablehlo::Version& version : {stablehlo::kOldestVersion, stablehlo::kNewestVersion}) {
+    std::string& bytes = files.emplace_back();
+    if (!module.ok() || !stablehlo::WriteArtifact(*module, version, Sink::To(&bytes)).ok()) {
+      FuzzFailure("the program cannot be written");
+    }
   }
   return files;
 }
@@ -709,6 +741,16 @@ std::vector<FuzzTarget> ReadTargets() {
       {"torch_program", [] { return std::vector{torch_zip::Program()}; },
        [](std::string_view bytes) {
          ImportFiles(TorchArchiveOf(bytes), {"m.pt2"}, "/m.pt2", "torch");
+       }},
+      {"stablehlo",
+       [] {
+         return std::vector{ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/forms.mlir"),
+                            ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/windows.mlir")};
+       },
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.mlir"}, "/m.mlir", "stablehlo"); }},
+      {"mlir_bytecode", MlirBytecodeFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.mlirbc"}, "/m.mlirbc", "stablehlo_bytecode");
        }},
       {"gguf", GgufFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.gguf"}, "/m.gguf", "gguf"); }},
