@@ -46,7 +46,7 @@ bool KeepsShape(const Node& node, size_t i, const Shape& shape) {
 }
 
 bool ReplaceOperand(Rewriter& r, size_t i, Value* value) {
-  Values operands(r.node().inputs().begin(), r.node().inputs().end());
+  Values operands = r.node().inputs();
   operands[i] = value;
   Value* y = r.b().Op(r.node().op(), operands, r.attrs());
   const Value* out = r.out();
