@@ -86,13 +86,12 @@ struct Facts {
   // How the flat form has an attribute of a VHLO operation, and whether it may be left out there:
   // as StableHLO's attribute of that name, or as the field of one of its structs.
   std::pair<std::string, bool> FlatAttribute(const std::string& op, const std::string& name) const {
-    static const std::map<std::string, std::string> functions = {
-        {"sym_name", "kString"}, {"sym_visibility", "kString"}, {"function_type", "kType"},
-        {"arg_attrs", "kArray"}, {"res_attrs", "kArray"},       {"callee", "kSymbol"}};
+    static const std::map<std::string, std::pair<std::string, bool>> functions = {
+        {"sym_name", {"kString", false}}, {"sym_visibility", {"kString", true}},
+        {"callee", {"kSymbol", false}},   {"function_type", {"kType", false}},
+        {"arg_attrs", {"kArray", true}},  {"res_attrs", {"kArray", true}}};
     const auto function = functions.find(name);
-    if (function != functions.end()) {
-      return {function->second, name.size() > 9 && name != "function_type"};
-    }
+    if (function != functions.end()) return function->second;
     if (name == "channel_id" || name == "channel_type") return {"kInt64", true};
     const Json* stable = OpOf("stablehlo", op);
     if (stable == nullptr) Fail("no stablehlo." + op);
@@ -158,19 +157,25 @@ class Tables {
     bool operator<(const Attribute& other) const { return name < other.name; }
   };
 
+  // How many operands or results there are; -1: any number.
+  static std::string CountOf(const Json& op, const char* of) {
+    const Json list = op.value(of, Json::array());
+    for (const Json& value : list) {
+      const bool any = value.is_string()
+                           ? value.get<std::string>().back() == '*'
+                           : value.value("variadic", false) || value.value("optional", false);
+      if (any) return "-1";
+    }
+    return std::to_string(list.size());
+  }
+
   void Op(const std::string& name, std::vector<Attribute> attributes, const Json& op,
           const std::string& since, const std::string& until) {
     std::sort(attributes.begin(), attributes.end());
-    bool variadic = false;
-    size_t operands = 0;
-    for (const Json& operand : op.value("operands", Json::array())) {
-      ++operands;
-      if (operand.is_string()) variadic |= operand.get<std::string>().back() == '*';
-    }
     ops_.emplace_back(name, "    {" + Quoted(name) + ", " + std::to_string(attribute_count_) +
                                 ", " + std::to_string(attributes.size()) + ", " + since + ", " +
-                                until + ", " + (variadic ? "-1" : std::to_string(operands)) +
-                                "},\n");
+                                until + ", " + CountOf(op, "operands") + ", " +
+                                CountOf(op, "results") + "},\n");
     for (const Attribute& a : attributes) {
       attributes_ += "    {" + Quoted(a.name) + ", Form::" + a.form + ", " +
                      (a.optional ? "true" : "false") + "},\n";

@@ -18,8 +18,10 @@
 #include "tests/fuzz/targets_util.h"
 #include "tests/torch/script_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/mlir/text.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/formats/stablehlo/vhlo.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -84,6 +86,36 @@ std::vector<std::string> TfliteFiles() {
   std::vector<std::string> files;
   for (const char* name : {"conv_i8pc_same_s1d1", "while_5", "unidir_lstm_cifg_1"}) {
     files.push_back(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/tflite/", name, ".tflite")));
+  }
+  return files;
+}
+
+// Artifacts of the oldest and of the newest version of MLIR bytecode.
+std::vector<std::string> MlirBytecodeFiles() {
+  constexpr std::string_view kProgram = R"(
+func.func public @main(%a: tensor<2x3xf32>, %n: tensor<i32>) -> (tensor<2xf32>, tensor<?xi32>) {
+  %0 = stablehlo.constant dense<[[true, false, true], [false, true, true]]> : tensor<2x3xi1>
+  %1 = stablehlo.constant dense<0.5> : tensor<2x3xf32>
+  %2 = stablehlo.select %0, %a, %1 : tensor<2x3xi1>, tensor<2x3xf32>
+  %3 = stablehlo.constant dense<0.0> : tensor<f32>
+  %4 = stablehlo.reduce(%2 init: %3) applies stablehlo.add across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
+  %5 = "stablehlo.case"(%n) ({
+    %6 = stablehlo.exponential %4 : tensor<2xf32>
+    "stablehlo.return"(%6) : (tensor<2xf32>) -> ()
+  }, {
+    "stablehlo.return"(%4) : (tensor<2xf32>) -> ()
+  }) : (tensor<i32>) -> tensor<2xf32>
+  %7 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %8 = stablehlo.dynamic_iota %7, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  return %5, %8 : tensor<2xf32>, tensor<?xi32>
+})";
+  std::vector<std::string> files;
+  const absl::StatusOr<mlir::Module> module = mlir::ParseText(kProgram);
+  for (const stablehlo::Version& version : {stablehlo::kOldestVersion, stablehlo::kNewestVersion}) {
+    std::string& bytes = files.emplace_back();
+    if (!module.ok() || !stablehlo::WriteArtifact(*module, version, Sink::To(&bytes)).ok()) {
+      FuzzFailure("the program cannot be written");
+    }
   }
   return files;
 }
@@ -476,6 +508,50 @@ std::vector<std::string> NnvmFiles() {
   return {StrCat(graph, kFileBoundary, TvmList({{"w", Floats({2, 2}, {1, 2, 3, 4})}}))};
 }
 
+// A program with functions, a loop, a branch, a list and a constant; the same kinds of nodes as
+// JSON.
+constexpr char kRelayText[] = R"(#[version = "0.0.5"]
+type List[A] { Cons(A, List[A]), Nil, }
+def @main(%x: Tensor[(?, 2), float32], %w: Tensor[(2, 2), float32], %n: int32) -> (Tensor[(?, 2), float32], float32) {
+  let %while_loop = fn (%i: int32, %s: Tensor[(?, 2), float32]) -> (int32, Tensor[(?, 2), float32]) {
+    %0 = less(%i, %n);
+    if (%0) { %1 = add(%i, 1); %2 = nn.dense(%s, %w, units=2); %while_loop(%1, %2) } else { (%i, %s) }
+  };
+  let %r = %while_loop(0, %x);
+  %3 = fn (%p: Tensor[(?, 2), float32], Primitive=1) { add(%p, meta[relay.Constant][0]) };
+  %4 = split(%r.1, indices_or_sections=[1], axis=1) /* span=parts:0:0 */;
+  %5 = if (greater(%r.0, 3)) { %4.0 } else { strided_slice(%4.1, begin=[0, 0], end=[1, 1], strides=[1], axes=None) };
+  %6 = match (Cons(%5, Nil)) { Cons(%h: Tensor[(?, 1), float32], _) => { %h }, Nil => { %5 }, };
+  (%3(%r.1), sum(%6, axis=[0, 1]))
+}
+
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.Constant"], "data": [2]},
+{"type_key": "Array", "data": [3]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}}],
+"b64ndarrays": ["P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAAAgQQAAoEE="],
+"attrs": {"tvm_version": "0.8.0"}})";
+constexpr char kRelayJson[] = R"({"root": 1, "nodes": [{"type_key": ""},
+{"type_key": "IRModule", "attrs": {"functions": "2"}}, {"type_key": "Map", "data": [3, 5]},
+{"type_key": "GlobalVar", "attrs": {"name_hint": "4"}}, {"type_key": "runtime.String", "repr_str": "main"},
+{"type_key": "relay.Function", "attrs": {"body": "13", "params": "6"}}, {"type_key": "Array", "data": [7]},
+{"type_key": "relay.Var", "attrs": {"type_annotation": "10", "vid": "8"}},
+{"type_key": "relay.Id", "attrs": {"name_hint": "9"}}, {"type_key": "runtime.String", "repr_str": "x"},
+{"type_key": "relay.TensorType", "attrs": {"dtype": "float32", "shape": "11"}},
+{"type_key": "Array", "data": [12, 12]}, {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "2"}},
+{"type_key": "relay.Call", "attrs": {"op": "14", "args": "15", "attrs": "16"}},
+{"type_key": "Op", "repr_str": "sum"}, {"type_key": "Array", "data": [17]},
+{"type_key": "relay.attrs.ReduceAttrs", "attrs": {"axis": "18", "exclude": "0", "keepdims": "1"}},
+{"type_key": "relay.If", "attrs": {"cond": "19", "true_branch": "7", "false_branch": "22"}},
+{"type_key": "Array", "data": [12]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}},
+{"type_key": "relay.Let", "attrs": {"var": "7", "value": "7", "body": "7"}},
+{"type_key": "Op", "repr_str": "nn.relu"}, {"type_key": "relay.Call", "attrs": {"op": "21", "args": "6"}}],
+"b64ndarrays": ["P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAAAAAAEBAQABAAAAAAAAAAE="], "attrs": {"tvm_version": "0.8.0"}})";
+
+std::vector<std::string> RelayFiles(const char* program) {
+  using namespace symbol_files;
+  return {StrCat(program, kFileBoundary, TvmList({{"w", Floats({2, 2}, {1, 2, 3, 4})}}))};
+}
+
 // Graphs of OneFlow with operands that are left out, several results and a variable in the folder
 // "variables"; the same as a job.
 constexpr char kOneflowGraph[] = R"(module {
@@ -603,6 +679,14 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(bytes, {"n.json", "n.params"}, "/n.json", "nnvm");
        }},
+      {"relay", [] { return RelayFiles(kRelayText); },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"r.relay", "r.params"}, "/r.relay", "relay");
+       }},
+      {"relay_json", [] { return RelayFiles(kRelayJson); },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"r.relay.json", "r.params"}, "/r.relay.json", "relay");
+       }},
       {"caffe", CaffeFiles,
        [](std::string_view bytes) {
          ImportFiles(bytes, {"c.prototxt", "c.caffemodel"}, "/c.prototxt", "caffe");
@@ -657,6 +741,16 @@ std::vector<FuzzTarget> ReadTargets() {
       {"torch_program", [] { return std::vector{torch_zip::Program()}; },
        [](std::string_view bytes) {
          ImportFiles(TorchArchiveOf(bytes), {"m.pt2"}, "/m.pt2", "torch");
+       }},
+      {"stablehlo",
+       [] {
+         return std::vector{ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/forms.mlir"),
+                            ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/windows.mlir")};
+       },
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.mlir"}, "/m.mlir", "stablehlo"); }},
+      {"mlir_bytecode", MlirBytecodeFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"m.mlirbc"}, "/m.mlirbc", "stablehlo_bytecode");
        }},
       {"gguf", GgufFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.gguf"}, "/m.gguf", "gguf"); }},

@@ -16,6 +16,7 @@
 #include "x2ir/formats/coreml/decode.h"
 #include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/formats/oneflow/schema.h"
+#include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -171,22 +172,25 @@ TEST(Golden, OpsOfLayers) {
   }
 }
 
-TEST(Golden, NnvmOps) {
-  const OpsByName ops = OpsOf("nnvm");
-  std::set<std::string> names;
-  for (const auto& [op, ir] : ops.read) names.insert(op);
-  for (const auto& [op, ir] : ops.written) names.insert(op);
-  std::string text = HeadOf("nnvm") + "| operator | becomes | written from |\n|---|---|---|\n";
-  const auto of = [](const auto& all, const std::string& op) {
-    const auto found = all.find(op);
-    return found == all.end() ? std::string() : Listed(found->second);
-  };
-  for (const std::string& op : names) {
-    StrAppend(&text, "| ", op, " | ", of(ops.read, op), " | ", of(ops.written, op), " |\n");
+// Those that are written, too.
+TEST(Golden, OpsOfTvm) {
+  for (const std::string world : {"nnvm", "relay"}) {
+    const OpsByName ops = OpsOf(world);
+    std::set<std::string> names;
+    for (const auto& [op, ir] : ops.read) names.insert(op);
+    for (const auto& [op, ir] : ops.written) names.insert(op);
+    std::string text = HeadOf(world) + "| operator | becomes | written from |\n|---|---|---|\n";
+    const auto of = [](const auto& all, const std::string& op) {
+      const auto found = all.find(op);
+      return found == all.end() ? std::string() : Listed(found->second);
+    };
+    for (const std::string& op : names) {
+      StrAppend(&text, "| ", op, " | ", of(ops.read, op), " | ", of(ops.written, op), " |\n");
+    }
+    StrAppend(&text, "\n", ops.read.size(), " operators are read, ", ops.written.size(),
+              " are written.\n");
+    ExpectGolden(StrCat("docs/", world, "_ops.md"), text);
   }
-  StrAppend(&text, "\n", ops.read.size(), " operators are read, ", ops.written.size(),
-            " are written.\n");
-  ExpectGolden("docs/nnvm_ops.md", text);
 }
 
 TEST(Golden, TfliteOps) {
@@ -273,6 +277,22 @@ TEST(Golden, OneflowOps) {
       " more of the facts are not: those of training (gradients, updates of weights), and\n\n",
       others, ".\n");
   ExpectGolden("docs/oneflow_ops.md", text);
+}
+
+// Operations of StableHLO and CHLO, both ways.
+TEST(Golden, StablehloOps) {
+  OpsByName ops = OpsOf(stablehlo::kDialect);
+  auto& [read, written] = ops;
+  for (const auto& [name, ir] : written) read[name];
+  std::string text = HeadOf("stablehlo");
+  text += "| operation | becomes | written from |\n|---|---|---|\n";
+  int64_t count = 0;
+  for (const auto& [name, ir] : read) {
+    count += !ir.empty();
+    StrAppend(&text, "| ", name, " | ", Listed(ir), " | ", Listed(written[name]), " |\n");
+  }
+  StrAppend(&text, "\n", count, " operations are read.\n");
+  ExpectGolden("docs/stablehlo_ops.md", text);
 }
 
 // Core ML: MIL's operations, both ways, and layers of networks and other models, which are read.

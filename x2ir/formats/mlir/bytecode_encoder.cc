@@ -22,6 +22,25 @@ std::string_view Mnemonic(std::string_view name) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
+// "[1, 2]", which text keeps without an attribute for each.
+bool IsPlainList(const Attr& attr) { return attr.kind == Attr::kInts && attr.s.empty(); }
+
+std::vector<Attr> ItemsOf(const Attr& attr) {
+  std::vector<Attr> items(attr.ints.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    items[i].kind = Attr::kInt;
+    items[i].i = attr.ints[i];
+  }
+  return items;
+}
+
+// Dictionaries are ordered.
+AttrList ByName(AttrList fields) {
+  std::sort(fields.begin(), fields.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return fields;
+}
+
 void NumberBits(uint64_t bits, int width, ByteWriter& out) {
   if (width <= 8) {
     out.Byte(static_cast<uint8_t>(bits & ((1u << width) - 1)));
@@ -121,7 +140,7 @@ uint64_t BytecodeEncoder::Dictionary(const AttrList& fields, Flavor flavor) {
   ByteWriter out;
   out.Varint(builtin_attr::kDictionary);
   out.Varint(fields.size());
-  for (const auto& [name, value] : fields) {
+  for (const auto& [name, value] : ByName(fields)) {
     out.Varint(StringAttr(name));
     out.Varint(AttrIndex(value, flavor));
   }
@@ -175,12 +194,18 @@ void BytecodeEncoder::VhloAttr(const Attr& attr, ByteWriter& out, std::optional<
       return;
     case Attr::kTensor:
     case Attr::kInts:
-    case Attr::kFloats: code("tensor"); return Elements(attr, kVhlo, out, tensor);
+    case Attr::kFloats:
+      if (IsPlainList(attr)) {
+        code("array");
+        return Items(ItemsOf(attr), kVhlo, out);
+      }
+      code("tensor");
+      return Elements(attr, kVhlo, out, tensor);
     case Attr::kArray: code("array"); return Items(attr.items, kVhlo, out);
     case Attr::kDict: {
       code("dict");
       out.Varint(attr.fields.size());
-      for (const auto& [name, value] : attr.fields) {
+      for (const auto& [name, value] : ByName(attr.fields)) {
         Attr key;
         key.kind = Attr::kString;
         key.s = name.str();
@@ -226,6 +251,10 @@ void BytecodeEncoder::BuiltinAttr(const Attr& attr, ByteWriter& out,
     case Attr::kTensor: out.Varint(kDenseElements); return Elements(attr, kBuiltin, out, tensor);
     case Attr::kInts:
     case Attr::kFloats: {
+      if (IsPlainList(attr)) {
+        out.Varint(kArray);
+        return Items(ItemsOf(attr), kBuiltin, out);
+      }
       const Tensor values = TensorOfNumbers(attr);
       out.Varint(kDenseArray);
       out.Varint(TypeIndex(*ScalarType(ElementName(values.dtype())), kBuiltin));
@@ -237,7 +266,7 @@ void BytecodeEncoder::BuiltinAttr(const Attr& attr, ByteWriter& out,
     case Attr::kDict:
       out.Varint(kDictionary);
       out.Varint(attr.fields.size());
-      for (const auto& [name, value] : attr.fields) {
+      for (const auto& [name, value] : ByName(attr.fields)) {
         out.Varint(StringAttr(name));
         out.Varint(AttrIndex(value, kBuiltin));
       }

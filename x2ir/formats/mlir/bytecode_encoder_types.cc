@@ -54,10 +54,7 @@ void BytecodeEncoder::Element(const MlirType& type, Flavor flavor, ByteWriter& o
   element.type = Type::Tensor(type.type.dtype(), x2ir::Shape());
   element.text = type.text;
   element.quantization = type.quantization;
-  if (element.quantization == nullptr && type.text == "index" &&
-      type.type.dtype() == DType::kUndefined) {
-    element.kind = MlirType::kIndex;
-  }
+  if (type.text == "index") element.kind = MlirType::kIndex;
   out.Varint(TypeIndex(element, flavor));
 }
 
@@ -113,10 +110,10 @@ void BytecodeEncoder::VhloType(const MlirType& type, ByteWriter& out) {
         return Types(type.items, 0, type.items.size(), kVhlo, out);
       }
       if (type.text == "!shape.witness") return code("witness");
-      if (type.text.starts_with("memref<") && type.items.size() == 1) {
+      if (const TypeRef tensor = TensorOfBuffer(type)) {
         code("buffer");
-        Shape(*type.items[0], out);
-        return Element(*type.items[0], kVhlo, out);
+        Shape(*tensor, out);
+        return Element(*tensor, kVhlo, out);
       }
       return Fail(StrCat("type ", type.text, " has no form in VHLO"));
   }

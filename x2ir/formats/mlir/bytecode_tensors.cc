@@ -45,13 +45,7 @@ Attr BytecodeValues::Elements(const TypeRef& type, std::string_view bytes, uint6
     attr.s = StrCat("dense<> of ", ElementText(*type));
     return attr;
   }
-  DType dtype = type->type.dtype();
-  if (dtype == DType::kUndefined) {
-    dtype = size == 8   ? DType::kInt64
-            : size == 4 ? DType::kInt32
-            : size == 2 ? DType::kInt16
-                        : DType::kInt8;
-  }
+  const DType dtype = type->type.dtype();
   const bool is_bool = dtype == DType::kBool;
   const auto width = static_cast<uint64_t>(size);
   // count * size does not overflow where the bytes are as many.

@@ -29,8 +29,13 @@ TypeRef TensorTypeOf(const MlirType& element, const std::vector<int64_t>* dims,
   type->kind = MlirType::kTensor;
   type->quantization = element.quantization;
   type->bounds = std::move(bounds);
-  const DType dtype = element.kind == MlirType::kScalar ? element.type.dtype() : DType::kUndefined;
-  if (dtype == DType::kUndefined) type->text = ElementText(element);
+  // Elements of type index are integers.
+  const DType dtype = element.kind == MlirType::kScalar  ? element.type.dtype()
+                      : element.kind == MlirType::kIndex ? DType::kInt64
+                                                         : DType::kUndefined;
+  if (dtype == DType::kUndefined || element.kind == MlirType::kIndex) {
+    type->text = ElementText(element);
+  }
   if (dims == nullptr) {
     type->type = Type::Tensor(dtype);
     return type;
@@ -41,30 +46,30 @@ TypeRef TensorTypeOf(const MlirType& element, const std::vector<int64_t>* dims,
   return type;
 }
 
-TypeRef BufferType(TypeRef tensor) {
+TypeRef BufferType(const MlirType& tensor) {
   std::string text = "memref<";
-  for (const Dim& dim : tensor->type.shape()->dims()) StrAppend(&text, dim.ToString(), "x");
-  StrAppend(&text, ElementText(*tensor), ">");
-  auto type = std::make_shared<MlirType>();
-  type->text = std::move(text);
-  type->items = {std::move(tensor)};
-  return type;
+  for (const Dim& dim : tensor.type.shape()->dims()) StrAppend(&text, dim.ToString(), "x");
+  return OtherType(StrCat(text, ElementText(tensor), ">"));
+}
+
+TypeRef TensorOfBuffer(const MlirType& type) {
+  constexpr std::string_view kBuffer = "memref<";
+  if (type.kind != MlirType::kOther || !type.text.starts_with(kBuffer)) return nullptr;
+  absl::StatusOr<TypeRef> tensor =
+      ParseTypeText(StrCat("tensor<", std::string_view(type.text).substr(kBuffer.size())));
+  const bool is_tensor = tensor.ok() && (*tensor)->kind == MlirType::kTensor;
+  return is_tensor && (*tensor)->type.shape() != nullptr ? *std::move(tensor) : nullptr;
 }
 
 std::string ElementText(const MlirType& type) {
   if (type.kind == MlirType::kIndex) return "index";
   if (type.kind != MlirType::kScalar && type.kind != MlirType::kTensor) return type.text;
-  const DType dtype = type.type.dtype();
-  return dtype == DType::kUndefined ? type.text : std::string(ElementName(dtype));
+  return type.text.empty() ? std::string(ElementName(type.type.dtype())) : type.text;
 }
 
 int StoredSize(const MlirType& type) {
   const DType dtype = type.type.dtype();
-  if (dtype == DType::kUndefined) {
-    if (type.text == "index") return 8;
-    return type.text == "si8" ? 1 : type.text == "si16" ? 2 : type.text == "si32" ? 4 : 0;
-  }
-  return (BitWidth(dtype) + 7) / 8;
+  return type.kind == MlirType::kIndex ? 8 : (BitWidth(dtype) + 7) / 8;
 }
 
 TypeRef BytecodeValues::DecodeType(const BytecodeFile::Entry& entry, ByteReader& in) {
@@ -178,7 +183,7 @@ TypeRef BytecodeValues::CodedType(std::string_view dialect, ByteReader& in) {
   if (name == "witness") return OtherType("!shape.witness");
   if (name == "buffer") {
     const std::vector<int64_t> dims = Ints(in);
-    return BufferType(TensorTypeOf(*NextType(in), &dims));
+    return BufferType(*TensorTypeOf(*NextType(in), &dims));
   }
   return ScalarType(name);
 }

@@ -21,8 +21,9 @@ TypeRef ScalarType(std::string_view name);
 TypeRef OtherType(std::string text);
 TypeRef TensorTypeOf(const MlirType& element, const std::vector<int64_t>* dims,
                      std::vector<int64_t> bounds = {});
-// A buffer that is laid out like the tensor: "memref<2x3xf32>", with the tensor among its items.
-TypeRef BufferType(TypeRef tensor);
+// A buffer that is laid out like the tensor, "memref<2x3xf32>", and the reverse, or null.
+TypeRef BufferType(const MlirType& tensor);
+TypeRef TensorOfBuffer(const MlirType& type);
 // "f32", "index": of the elements of a tensor, or of a scalar.
 std::string ElementText(const MlirType& type);
 // Bytes of one element in bytecode, where types of less than a byte have one; 0: not known.

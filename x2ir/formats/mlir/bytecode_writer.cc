@@ -178,9 +178,6 @@ class Writer {
     AttrList rest = op.attrs;
     std::optional<std::string> properties;
     if (version_ >= kNativeProperties) properties = Properties(op, rest);
-    std::sort(rest.begin(), rest.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-
     const bool has_regions = !op.regions.empty();
     uint8_t mask = 0;
     if (!rest.empty()) mask |= kHasAttrs;

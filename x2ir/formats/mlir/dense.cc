@@ -142,9 +142,9 @@ absl::StatusOr<Tensor> Owned(DType dtype, std::vector<int64_t> dims, std::string
 }
 
 // Elements in a byte each as ours: integers of less than a byte share bytes.
-std::string Packed(std::string_view bytes, DType dtype) {
+std::string Packed(std::string bytes, DType dtype) {
   const int bits = BitWidth(dtype);
-  if (bits >= 8) return std::string(bytes);
+  if (bits >= 8) return bytes;
   const auto count = static_cast<int64_t>(bytes.size());
   std::string packed(static_cast<size_t>(*ByteSize(dtype, count)), '\0');
   for (int64_t i = 0; i < count; ++i) {
@@ -182,7 +182,7 @@ absl::StatusOr<std::string> BytesOfHex(std::string_view hex) {
   return bytes;
 }
 
-absl::StatusOr<Tensor> TensorOfBytes(std::string_view bytes, const Type& type, bool* splat) {
+absl::StatusOr<Tensor> TensorOfBytes(std::string bytes, const Type& type, bool* splat) {
   const DType dtype = type.dtype();
   if (dtype == DType::kUndefined) return Unimplemented("tensors of this element type");
   X2IR_ASSIGN_OR_RETURN(std::vector<int64_t> dims, StaticDims(type));
@@ -194,9 +194,9 @@ absl::StatusOr<Tensor> TensorOfBytes(std::string_view bytes, const Type& type, b
   if (dtype == DType::kBool) {
     if (size == (*count + 7) / 8 && *count != size) {  // bits
       if (size == 1 && *count <= 8 && (bytes[0] == '\xff' || bytes[0] == '\0')) {
-        bytes = bytes[0] == '\0' ? std::string_view("\0", 1) : std::string_view("\1", 1);
+        bytes[0] = bytes[0] != '\0';
         *splat = *count != 1;
-        return Owned(dtype, *splat ? std::vector<int64_t>{} : dims, std::string(bytes));
+        return Owned(dtype, *splat ? std::vector<int64_t>{} : dims, std::move(bytes));
       }
       std::string unpacked(static_cast<size_t>(*count), '\0');
       for (size_t i = 0; i < unpacked.size(); ++i) {
@@ -204,13 +204,12 @@ absl::StatusOr<Tensor> TensorOfBytes(std::string_view bytes, const Type& type, b
       }
       return Owned(dtype, std::move(dims), std::move(unpacked));
     }
-    std::string bools(bytes);
-    for (char& c : bools) c = c != '\0';
+    for (char& c : bytes) c = c != '\0';
     if (size == 1 && *count != 1) {
       *splat = true;
       dims.clear();
     }
-    return Owned(dtype, std::move(dims), std::move(bools));
+    return Owned(dtype, std::move(dims), std::move(bytes));
   }
   const int64_t width = std::max(bits / 8, 1);
   if (size == width && *count != 1) {
@@ -219,7 +218,7 @@ absl::StatusOr<Tensor> TensorOfBytes(std::string_view bytes, const Type& type, b
   } else if (size % width != 0 || size / width != *count) {
     return Invalid("a tensor of ", *count, " elements of ", width, " bytes has ", size, " bytes");
   }
-  return Owned(dtype, std::move(dims), Packed(bytes, dtype));
+  return Owned(dtype, std::move(dims), Packed(std::move(bytes), dtype));
 }
 
 absl::StatusOr<Attr> DenseElements(std::string_view text, const TypeRef& type) {
@@ -247,9 +246,8 @@ absl::StatusOr<Attr> DenseElements(std::string_view text, const TypeRef& type) {
   if (text[begin] == '"') {
     const size_t end = text.find('"', begin + 1);
     if (end == text.npos) return Invalid("a string is not terminated");
-    X2IR_ASSIGN_OR_RETURN(const std::string bytes,
-                          BytesOfHex(text.substr(begin + 1, end - begin - 1)));
-    X2IR_ASSIGN_OR_RETURN(attr.tensor, TensorOfBytes(bytes, type->type, &attr.splat));
+    X2IR_ASSIGN_OR_RETURN(std::string bytes, BytesOfHex(text.substr(begin + 1, end - begin - 1)));
+    X2IR_ASSIGN_OR_RETURN(attr.tensor, TensorOfBytes(std::move(bytes), type->type, &attr.splat));
     return attr;
   }
   ElementList list(text, dtype);

@@ -34,6 +34,7 @@ class Scanner : public TextCursor {
   absl::StatusOr<std::string_view> Word();
   absl::StatusOr<int64_t> Integer();
   absl::StatusOr<std::string> String();
+  absl::Status SkipString();                 // which may be very long
   absl::StatusOr<std::string> SymbolName();  // after '@'
   // The content of brackets of any kind with the brackets; the cursor is at the first.
   absl::StatusOr<std::string_view> Balanced();
@@ -91,7 +92,7 @@ class AttrParser : public Scanner {
 // ours: nullopt.
 absl::StatusOr<Attr> DenseElements(std::string_view text, const TypeRef& type);
 // The bytes of "0x...": of packed bools, of four-bit integers in bytes, ...
-absl::StatusOr<Tensor> TensorOfBytes(std::string_view bytes, const Type& type, bool* splat);
+absl::StatusOr<Tensor> TensorOfBytes(std::string bytes, const Type& type, bool* splat);
 absl::StatusOr<std::string> BytesOfHex(std::string_view hex);
 
 // "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]" as the fields of a convolution's dimension numbers.

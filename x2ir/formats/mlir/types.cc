@@ -53,7 +53,7 @@ absl::StatusOr<TypeRef> AttrParser::ParseTypeInside() {
   }
   const size_t start = pos_;
   X2IR_ASSIGN_OR_RETURN(const std::string_view word, Word());
-  if (word == "tensor") {
+  if (word == "tensor" || word == "vector") {
     if (Next() != '<') return Fail("expected '<'");
     X2IR_ASSIGN_OR_RETURN(const std::string_view inside, Balanced());
     if (const auto known = types_.find(inside); known != types_.end()) return known->second;
@@ -96,7 +96,7 @@ absl::StatusOr<TypeRef> AttrParser::ParseTypeInside() {
   if (is_number) {
     other->kind = MlirType::kScalar;
     other->type = Type::Tensor(DType::kUndefined, Shape());
-  } else if (word != "memref" && word != "vector") {
+  } else if (word != "memref") {
     return Fail(StrCat("'", word, "' is not a type"));
   }
   return other;

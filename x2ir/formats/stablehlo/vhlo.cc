@@ -36,23 +36,6 @@ bool IsZero(const Attr& attr) {
   return true;
 }
 
-// Whether StableHLO says the same by leaving the attribute out.
-bool IsLeftOut(const AttrFact& fact, const Op& op, const Attr& attr) {
-  if (!fact.optional) return false;
-  if (IsNone(attr)) return true;
-  switch (attr.kind) {
-    case Attr::kBool: return fact.form == Form::kUnit && attr.i == 0;
-    case Attr::kInt:
-      return fact.name == "channel_id" && attr.i == 0 && op.Find("channel_type") == nullptr;
-    case Attr::kString: return attr.s.empty();
-    case Attr::kArray: return attr.items.empty();
-    case Attr::kDict: return attr.fields.empty() && fact.name != "backend_config";
-    case Attr::kInts: return attr.ints.empty();
-    case Attr::kTensor: return attr.tensor.num_elements() == 0;
-    default: return false;
-  }
-}
-
 absl::Status ToForm(const AttrFact& fact, Attr& attr) {
   switch (fact.form) {
     case Form::kInts:
@@ -106,6 +89,7 @@ class FlatMaker {
                            module_.producer, "'); artifacts of StableHLO ", mlir::KnownReleases(),
                            " are read");
     }
+    X2IR_RETURN_IF_ERROR(mlir::CheckCounts(op));
     X2IR_RETURN_IF_ERROR(Annotate(Attributes(*fact, base, op), op.name));
     if (base == "func" || base == "call" || (base == "return" && in_function)) {
       op.name = StrCat("func.", base);
@@ -119,19 +103,20 @@ class FlatMaker {
   absl::Status Attributes(const mlir::OpFact& fact, std::string_view base, Op& op) {
     const mlir::OpFact& newest = *FormsOf(base).back();
     AttrList attrs;
-    for (auto& [name, attr] : op.attrs) {
+    for (const auto& [name, given] : op.attrs) {
       const AttrFact* known = FindAttr(fact, name);
       if (known == nullptr) {  // of other dialects: "mhlo.sharding"
-        attrs.emplace_back(name, std::move(attr));
+        attrs.emplace_back(name, given);
         continue;
       }
       if (FindAttr(newest, name) == nullptr) {
-        if (!IsZero(attr)) return Unimplemented("attribute '", name.view(), "' is not zero");
+        if (!IsZero(given)) return Unimplemented("attribute '", name.view(), "' is not zero");
         continue;
       }
-      if (IsLeftOut(*known, op, attr)) continue;
+      if (IsLeftOut(*known, base, op, given)) continue;
+      Attr attr = given;
       X2IR_RETURN_IF_ERROR(ToForm(*known, attr));
-      if (!IsLeftOut(*known, op, attr)) attrs.emplace_back(name, std::move(attr));
+      attrs.emplace_back(name, std::move(attr));
     }
     for (const AttrFact& each : newest.attributes) {
       // An older form's lack of it means the default, which is left out where that can be.
@@ -142,6 +127,21 @@ class FlatMaker {
     }
     op.attrs = std::move(attrs);
     return absl::OkStatus();
+  }
+
+  // Whether StableHLO says the same by leaving the attribute out.
+  bool IsLeftOut(const AttrFact& fact, std::string_view base, const Op& op,
+                 const Attr& attr) const {
+    if (!fact.optional) return false;
+    if (IsNone(attr)) return true;
+    // A channel has a number and a type, or there is none.
+    if (fact.name == "channel_id" && op.Find("channel_type") != nullptr) return false;
+    if (fact.name == "channel_type") return false;
+    if (fact.form == Form::kSymbols || fact.form == Form::kEnums || fact.form == Form::kArray) {
+      if (attr.items.empty()) return true;
+    }
+    const std::optional<Attr> usual = DefaultOf(module_, op, base, fact);
+    return usual && SameMeaning(attr, *usual);
   }
 
   mlir::Module& module_;

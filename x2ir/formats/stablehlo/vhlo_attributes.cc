@@ -115,6 +115,21 @@ bool IsNone(const Attr& attr) {
   return attr.kind == Attr::kType && attr.type->kind == mlir::MlirType::kNone;
 }
 
+bool SameMeaning(const Attr& a, const Attr& b) {
+  if (IsNone(a) || IsNone(b)) return IsNone(a) && IsNone(b);
+  const auto x = mlir::IntsOf(a), y = mlir::IntsOf(b);
+  if (x && y) return *x == *y || (x->empty() && y->empty());
+  if (a.items.size() != b.items.size() || a.fields.size() != b.fields.size()) return false;
+  for (size_t i = 0; i < a.items.size(); ++i) {
+    if (!SameMeaning(a.items[i], b.items[i])) return false;
+  }
+  for (const auto& [name, field] : a.fields) {
+    const Attr* other = b.Find(name);
+    if (other == nullptr || !SameMeaning(field, *other)) return false;
+  }
+  return a.s == b.s && a.f == b.f;
+}
+
 std::string_view EnumOf(std::string_view attribute) {
   for (const auto& [name, of] : kEnums) {
     if (name == attribute) return of;
@@ -147,8 +162,8 @@ std::optional<Attr> DefaultOf(const mlir::Module& module, const mlir::Op& op, st
   switch (fact.form) {
     case Form::kBool:
     case Form::kUnit: return BoolAttr(false);
+    case Form::kInt32:
     case Form::kInt64: return IntAttr(base == "sort" ? -1 : 0, "i64");
-    case Form::kInt32: return IntAttr(0, "i32");
     case Form::kInts: return IntsAttr({}, "i64");
     case Form::kString: return StringAttr(Attr::kString, "");
     case Form::kDict: return EmptyAttr(Attr::kDict);

@@ -23,6 +23,8 @@ mlir::Attr StringAttr(mlir::Attr::Kind kind, std::string text);
 // No type, which stands in VHLO for an attribute that is not there.
 mlir::Attr NoneAttr();
 bool IsNone(const mlir::Attr& attr);
+// Whether attributes mean the same, whatever forms they are in.
+bool SameMeaning(const mlir::Attr& a, const mlir::Attr& b);
 // "stablehlo.comparison_type" of "compare_type"; "" if it is no enum.
 std::string_view EnumOf(std::string_view attribute);
 // What an operation has that does not say it. Nullopt: it must.

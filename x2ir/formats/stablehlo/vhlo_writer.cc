@@ -31,22 +31,6 @@ std::string_view BaseOfFlat(std::string_view name) {
   return name.starts_with("stablehlo.") ? name.substr(10) : std::string_view();
 }
 
-// Attributes mean the same, whatever forms they are in.
-bool SameMeaning(const Attr& a, const Attr& b) {
-  if (IsNone(a) || IsNone(b)) return IsNone(a) && IsNone(b);
-  const auto x = mlir::IntsOf(a), y = mlir::IntsOf(b);
-  if (x && y) return *x == *y || (x->empty() && y->empty());
-  if (a.items.size() != b.items.size() || a.fields.size() != b.fields.size()) return false;
-  for (size_t i = 0; i < a.items.size(); ++i) {
-    if (!SameMeaning(a.items[i], b.items[i])) return false;
-  }
-  for (const auto& [name, field] : a.fields) {
-    const Attr* other = b.Find(name);
-    if (other == nullptr || !SameMeaning(field, *other)) return false;
-  }
-  return a.s == b.s && a.f == b.f;
-}
-
 class VhloMaker {
  public:
   VhloMaker(mlir::Module& module, const Version& version)
@@ -104,6 +88,7 @@ class VhloMaker {
 
   void Attributes(const mlir::OpFact& form, const mlir::OpFact& newest, std::string_view base,
                   Op& op) {
+    GatherAccuracy(newest, op);
     AttrList attrs;
     for (const AttrFact& fact : form.attributes) {
       const Attr* given = Given(op, fact.name);
@@ -135,6 +120,24 @@ class VhloMaker {
     op.attrs = std::move(attrs);
   }
 
+  // A graph has the fields of the struct as attributes.
+  static void GatherAccuracy(const mlir::OpFact& newest, Op& op) {
+    if (FindAttr(newest, "result_accuracy") == nullptr || op.Find("mode") == nullptr) return;
+    Attr accuracy;
+    accuracy.kind = Attr::kStruct;
+    accuracy.name = "stablehlo.result_accuracy";
+    for (const char* name : {"atol", "rtol", "ulps", "mode"}) {
+      const auto at = std::find_if(op.attrs.begin(), op.attrs.end(),
+                                   [&](const auto& attr) { return attr.first == name; });
+      if (at == op.attrs.end()) continue;
+      Attr field = std::move(at->second);
+      if (field.kind == Attr::kString) field = Enum(name, field.s);
+      accuracy.fields.emplace_back(name, std::move(field));
+      op.attrs.erase(at);
+    }
+    op.attrs.emplace_back("result_accuracy", std::move(accuracy));
+  }
+
   // The struct of a channel has other names for what VHLO says in pieces.
   static const Attr* Given(const Op& op, std::string_view name) {
     if (const Attr* attr = op.Find(name)) return attr;
@@ -150,6 +153,12 @@ class VhloMaker {
       return std::nullopt;
     };
     const bool is_number = attr.kind == Attr::kInt || attr.kind == Attr::kBool;
+    const bool is_list =
+        fact.form == Form::kEnums || fact.form == Form::kSymbols || fact.form == Form::kArray;
+    if (is_list && attr.kind == Attr::kInts && attr.s.empty()) {  // "[]", or plain integers
+      attr.kind = Attr::kArray;
+      for (const int64_t i : attr.ints) attr.items.push_back(IntAttr(i, "i64"));
+    }
     switch (fact.form) {
       case Form::kInt64:
       case Form::kInt32: {
@@ -217,6 +226,10 @@ class VhloMaker {
           if (attr.ints.size() != 1) return refuse();
           return Matrix(attr.ints, 1, 1);
         }
+        // Tolerances are doubles, whatever a graph knows of them.
+        for (auto& [name, field] : attr.fields) {
+          if (field.kind == Attr::kFloat) field.type = nullptr;
+        }
         return attr;
     }
     return refuse();
@@ -275,14 +288,14 @@ class VhloMaker {
     switch (type.kind) {
       case MlirType::kTensor:
       case MlirType::kScalar: {
-        const DType dtype = type.type.dtype();
-        std::string_view name = dtype == DType::kUndefined ? type.text : mlir::ElementName(dtype);
+        std::string_view name =
+            type.text.empty() ? mlir::ElementName(type.type.dtype()) : std::string_view(type.text);
         if (name.starts_with("complex<")) name = name.substr(8, name.size() - 9);
         return CheckName(name);
       }
       case MlirType::kOther:
         if (type.text == "!stablehlo.future") return CheckName("future");
-        if (type.text.starts_with("memref<") && type.items.size() == 1) return CheckName("buffer");
+        if (type.text.starts_with("memref<")) return CheckName("buffer");
         if (type.text == "!shape.witness") return CheckName("witness");
         return Problem("type ", type.text);
       default: return;

@@ -1,33 +1,22 @@
-// StableHLO: functions of each element, comparisons and logic. Integers and their bits are in
-// integers.cc, element types in convert.cc.
+// StableHLO: functions of each element, comparisons and logic. Functions of CHLO
+// are in unary.cc, quotients and bits in binary.cc, element types in cast.cc.
 #include "x2ir/handlers/stablehlo/elementwise.h"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 
 namespace x2ir {
 
-Complex PartsOfNumber(const Expr& z) { return {z.Op("real"), z.Op("imag")}; }
-Expr NumberOfParts(const Complex& z) { return z.re.Op("complex", {z.im}); }
-
 Expr WithSignOf(const Expr& size, const Expr& sign) { return Where(SignBit(sign), -size, size); }
 
 namespace {
 
-using RealFunction = Expr (*)(const Expr&);
-using ComplexFunction = Complex (*)(const Complex&);
-
-// By a formula of real numbers and one of complex ones.
-template <RealFunction kReal, ComplexFunction kComplex>
-Value* OfNumber(StablehloArgs& a) {
-  const Expr x = a.in(0);
-  return IsComplex(x.dtype()) ? NumberOfParts(kComplex(PartsOfNumber(x))) : kReal(x);
-}
-
 // Floats of 16 bits and less are computed as float32 and rounded once.
-template <RealFunction kFormula>
+template <Expr (*kFormula)(const Expr&)>
 Expr Wider(const Expr& x) {
   return kFormula(x.To(AtLeastFloat32(x.dtype()))).To(x.dtype());
 }
@@ -39,18 +28,14 @@ Expr CubeRootOf(const Expr& x) {
   const Expr better = safe - (safe - x / safe / safe) / 3;
   return Where((x == 0) | IsInf(x), x, better);
 }
-Complex ComplexCubeRoot(const Complex& z) { return Pow(z, std::complex<double>(1.0 / 3)); }
 Expr ReciprocalRoot(const Expr& x) { return 1 / Sqrt(x); }
-Complex ComplexReciprocalRoot(const Complex& z) { return Reciprocal(Sqrt(z)); }
+Complex ComplexReciprocalRoot(const Complex& z) {
+  const Complex w = z.To(DType::kFloat64);
+  return Reciprocal(Sqrt(w)).To(z.dtype());
+}
 Expr AwayFromZero(const Expr& x) { return WithSignOf(RoundHalfUp(Abs(x)), x); }
 // Zeros keep their signs.
 Expr SignOf(const Expr& x) { return IsFloating(x.dtype()) ? Where(x == 0, x, Sign(x)) : Sign(x); }
-Complex ComplexSign(const Complex& z) {
-  const Complex sign = Sign(z);
-  const Expr nan = IsNan(z);
-  const Expr number = z.re.Number(std::numeric_limits<double>::quiet_NaN());
-  return {Where(nan, number, sign.re), Where(nan, number, sign.im)};
-}
 Expr Negative(const Expr& x) { return -x; }
 Complex ComplexNegative(const Complex& z) { return -z; }
 
@@ -61,6 +46,22 @@ Value* AbsoluteValue(StablehloArgs& a) {
 
 // NaN is no number below infinity.
 Value* IsFinite(StablehloArgs& a) { return Abs(a.in(0)) < std::numeric_limits<double>::infinity(); }
+
+// A small power of integers is a product: runtimes compute powers as floats.
+Value* PowerOf(StablehloArgs& a) {
+  const Expr x = a.in(0);
+  const std::optional<std::vector<int64_t>> exponents =
+      IsInteger(x.dtype()) ? a.Ints(1) : std::nullopt;
+  constexpr int64_t kMost = 16;
+  if (!exponents || exponents->empty() || (*exponents)[0] < 1 || (*exponents)[0] > kMost ||
+      std::count(exponents->begin(), exponents->end(), (*exponents)[0]) !=
+          static_cast<int64_t>(exponents->size())) {
+    return Pow(x, a.in(1));
+  }
+  Expr power = x;
+  for (int64_t i = 1; i < (*exponents)[0]; ++i) power = power * x;
+  return power.value() == x.value() ? a.Op("identity", {x}) : power.value();
+}
 
 Value* DifferenceHlo(StablehloArgs& a) {
   a.Require(a.dtype() != DType::kBool, "differences of bools");
@@ -77,7 +78,9 @@ Value* Minimum(StablehloArgs& a) { return Least(a.in(0), a.in(1)); }
 
 Value* Angle2(StablehloArgs& a) {
   const DType t = a.dtype();
-  a.Require(!IsComplex(t), "the angle of complex numbers");
+  if (IsComplex(t)) {
+    return NumberOfParts(Atan2Of(PartsOfNumber(a.in(0)), PartsOfNumber(a.in(1))));
+  }
   const DType wide = AtLeastFloat32(t);
   return Atan2(a.in(0).To(wide), a.in(1).To(wide)).To(t);
 }
@@ -105,7 +108,12 @@ Value* CompareBy(StablehloArgs& a) {
 }
 
 Value* Chosen(StablehloArgs& a) { return Where(a.in(0), a.in(1), a.in(2)); }
-Value* Clamped(StablehloArgs& a) { return Least(Greatest(a.in(1), a.in(0)), a.in(2)); }
+
+Values OptimizationBarrier(StablehloArgs& a) {
+  Values values;
+  for (Value* value : a.inputs()) values.push_back(a.Op("identity", {value}));
+  return values;
+}
 
 Value* MakeComplex(StablehloArgs& a) { return a.Op("complex", {a.in(0), a.in(1)}); }
 Value* RealOf(StablehloArgs& a) {
@@ -181,13 +189,19 @@ Expr Least(const Expr& x, const Expr& y) {
   return ChooseComplex(ComplexBelow(p, q) | IsNan(p), p, q);
 }
 
+Expr TotalOrderOf(const Expr& x) {
+  const int bits = BitWidth(x.dtype());
+  const Expr n = BitsAs(x, SignedOf(bits));
+  const Expr most = IntegerOf(x.builder(), n.dtype(), INT64_MAX >> (64 - bits));
+  return Where(n < 0, n.Op("bitwise_xor", {most}), n);
+}
+
 absl::StatusOr<Value*> Compared(StablehloArgs& a, const Expr& x0, const Expr& y0,
                                 std::string_view direction, bool total) {
-  if (direction == "EQ" || direction == "NE") {
-    if (IsComplex(x0.dtype())) {
-      const Expr equal = x0.Op("equal", {y0});
-      return direction == "EQ" ? equal : Not(equal);
-    }
+  if (IsComplex(x0.dtype()) && (direction == "EQ" || direction == "NE")) {
+    const Complex x = PartsOfNumber(x0), y = PartsOfNumber(y0);
+    const Expr equal = (x.re == y.re) & (x.im == y.im);
+    return direction == "EQ" ? equal.value() : Not(equal).value();
   }
   a.Require(!IsComplex(x0.dtype()), "an order of complex numbers");
   Expr x = x0, y = y0;
@@ -196,15 +210,8 @@ absl::StatusOr<Value*> Compared(StablehloArgs& a, const Expr& x0, const Expr& y0
     y = y.To(DType::kInt32);
   }
   if (total && IsFloating(x.dtype())) {
-    // As integers, floats of one sign are in their order; that of negative ones is reversed.
-    const DType bits = SignedOf(BitWidth(x.dtype()));
-    const auto key = [&](const Expr& number) {
-      const Expr n = BitsAs(number, bits);
-      const Expr most = IntegerOf(a.b(), bits, std::numeric_limits<int64_t>::max());
-      return Where(n < 0, n.Op("bitwise_xor", {most}), n);
-    };
-    x = key(x);
-    y = key(y);
+    x = TotalOrderOf(x);
+    y = TotalOrderOf(y);
   }
   if (direction == "EQ") return (x == y).value();
   if (direction == "NE") return Not(x == y).value();
@@ -229,24 +236,28 @@ X2IR_STABLEHLO(bitwise_not).To("not");
 X2IR_STABLEHLO(bitwise_or).To("or", ToBinary("or"));
 X2IR_STABLEHLO(bitwise_xor).To("xor", ToBinary("xor"));
 X2IR_STABLEHLO(ceil).Is("ceil");
-X2IR_STABLEHLO(clip).From("clamp", Clamped);
 X2IR_STABLEHLO(complex).From("complex", MakeComplex);
-X2IR_STABLEHLO(cos).Is("cosine");
+X2IR_STABLEHLO(cos).To("cosine").From("cosine", OfNumber<Cos, InDoubleParts<Cos>>);
 X2IR_STABLEHLO(div).From("rsqrt", OfNumber<ReciprocalRoot, ComplexReciprocalRoot>);
 X2IR_STABLEHLO(equal).From("compare", CompareBy).To("compare", ToCompare("EQ"));
-X2IR_STABLEHLO(exp).Is("exponential").From("exponential_minus_one", OfNumber<Wider<Expm1>, Expm1>);
+X2IR_STABLEHLO(exp)
+    .To("exponential")
+    .From("exponential", OfNumber<Exp, InDoubleParts<Exp>>)
+    .From("exponential_minus_one", OfNumber<Wider<Expm1>, Expm1>);
 X2IR_STABLEHLO(floor).Is("floor").From("round_nearest_afz", [](StablehloArgs& a) -> Value* {
   return AwayFromZero(a.in(0));
 });
 X2IR_STABLEHLO(greater).To("compare", ToCompare("GT"));
 X2IR_STABLEHLO(greater_or_equal).To("compare", ToCompare("GE"));
-X2IR_STABLEHLO(identity).To("convert", ToIdentity);
+X2IR_STABLEHLO(identity)
+    .From("optimization_barrier", OptimizationBarrier)
+    .To("convert", ToIdentity);
 X2IR_STABLEHLO(imag).From("imag", ImaginaryOf);
 X2IR_STABLEHLO(is_inf).To("chlo.is_inf", ToIsInf);
 X2IR_STABLEHLO(is_nan).To("compare", ToIsNan);
 X2IR_STABLEHLO(less).From("is_finite", IsFinite).To("compare", ToCompare("LT"));
 X2IR_STABLEHLO(less_or_equal).To("compare", ToCompare("LE"));
-X2IR_STABLEHLO(log).Is("log").From("log_plus_one", OfNumber<Wider<Log1p>, Log1p>);
+X2IR_STABLEHLO(log).Is("log").From("log_plus_one", OfNumber<Wider<Log1p>, Log1pOf>);
 X2IR_STABLEHLO(max).From("maximum", Maximum).To("maximum", ToFold("maximum"));
 X2IR_STABLEHLO(min).From("minimum", Minimum).To("minimum", ToFold("minimum"));
 X2IR_STABLEHLO(mul).From("multiply", ProductHlo).To("multiply", ToBinary("multiply"));
@@ -254,15 +265,14 @@ X2IR_STABLEHLO(neg).From("negate", OfNumber<Negative, ComplexNegative>).To("nega
 X2IR_STABLEHLO(not ).From("not", Bitwise("not", "bitwise_not")).To("not");
 X2IR_STABLEHLO(or).From("or", Bitwise("or", "bitwise_or")).To("or", ToBinary("or"));
 X2IR_STABLEHLO(pow)
-    .From("power", [](StablehloArgs& a) -> Value* { return Pow(a.in(0), a.in(1)); })
-    .From("cbrt", OfNumber<Wider<CubeRootOf>, ComplexCubeRoot>)
+    .From("power", PowerOf)
+    .From("cbrt", OfNumber<Wider<CubeRootOf>, CubeRootOf>)
     .To("power", ToPower);
 X2IR_STABLEHLO(real).From("real", RealOf);
 X2IR_STABLEHLO(reciprocal).To("divide", ToReciprocal);
 X2IR_STABLEHLO(round).Is("round_nearest_even");
-X2IR_STABLEHLO(sigmoid).Is("logistic");
-X2IR_STABLEHLO(sign).From("sign", OfNumber<SignOf, ComplexSign>).To("sign");
-X2IR_STABLEHLO(sin).Is("sine");
+X2IR_STABLEHLO(sign).From("sign", OfNumber<SignOf, SignOf>).To("sign");
+X2IR_STABLEHLO(sin).To("sine").From("sine", OfNumber<Sin, InDoubleParts<Sin>>);
 X2IR_STABLEHLO(sqrt).Is("sqrt");
 X2IR_STABLEHLO(sub).From("subtract", DifferenceHlo).To("subtract", ToBinary("subtract"));
 X2IR_STABLEHLO(sum).To("add", ToFold("add"));

@@ -5,14 +5,17 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "x2ir/builder/complex.h"
+#include "x2ir/handlers/stablehlo/complex.h"
 #include "x2ir/handlers/stablehlo/stablehlo.h"
 
 namespace X2IR_API x2ir {
 
-// A complex number by its parts, and back.
-Complex PartsOfNumber(const Expr& z);
-Expr NumberOfParts(const Complex& z);
+// By a formula of real numbers and one of complex ones.
+template <Expr (*kReal)(const Expr&), Complex (*kComplex)(const Complex&)>
+Value* OfNumber(StablehloArgs& a) {
+  const Expr x = a.in(0);
+  return IsComplex(x.dtype()) ? NumberOfParts(kComplex(PartsOfNumber(x))) : kReal(x);
+}
 
 // The size of one number with the sign of another, that of zeros too.
 Expr WithSignOf(const Expr& size, const Expr& sign);
@@ -31,6 +34,10 @@ absl::StatusOr<Value*> Compared(StablehloArgs& a, const Expr& x, const Expr& y,
 DType UnsignedOf(int64_t bits);
 DType SignedOf(int64_t bits);
 Expr BitsAs(const Expr& x, DType to);
+
+// Integers in the order of IEEE 754 of all floats: those of one sign are in their order as they
+// are, and that of negative ones is reversed.
+Expr TotalOrderOf(const Expr& x);
 
 // x as another element type, as the interpreter converts: floats go to integers towards zero and
 // no further than the type reaches, NaN is 0; complex numbers lose their imaginary parts.

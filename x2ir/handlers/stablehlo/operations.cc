@@ -196,7 +196,7 @@ constexpr Operation kOperations[] = {
     {"chlo.sinh", "operand:fc", ""},
     {"chlo.square", "operand:fc", ""},
     {"chlo.tan", "operand:fc", ""},
-    {"chlo.top_k", "operand:a k:a", "is_stable:i", 2},
+    {"chlo.top_k", "operand:a", "k:i is_stable:i", 2},
     {"chlo.zeta", "x:f q:f", ""},
 };
 

@@ -12,6 +12,8 @@
 namespace x2ir {
 namespace {
 
+constexpr int64_t kFew = 16;  // elements of windows that are taken one by one
+
 // The only axis whose windows are all of it up to each element, or all from there on; nullopt where
 // there is none. `reverse`: from there on.
 struct Running {
@@ -42,6 +44,10 @@ std::optional<Running> RunsAlong(const Value* x, const Sliding& s) {
 std::optional<Expr> AsRunning(const Expr& x, std::string_view op, const Sliding& s) {
   if (op != "add" && op != "multiply") return std::nullopt;
   if (!(IsFloating(x.dtype()) || IsInteger(x.dtype()))) return std::nullopt;
+  // Halves round after each step, which a sum of the IR does at its end.
+  if (IsFloating(x.dtype()) && BitWidth(x.dtype()) < 32 && Product(s.size) <= kFew) {
+    return std::nullopt;
+  }
   const std::optional<Running> along = RunsAlong(x, s);
   if (!along) return std::nullopt;
   const DType t = x.dtype(), wide = IsInteger(t) ? WideType(t) : t;
@@ -77,7 +83,8 @@ std::optional<Expr> AsPool(StablehloArgs& a, const Expr& x, std::string_view op,
   if (!IsFloating(x.dtype()) || s.IsDilated() || s.HasNegativePadding()) return std::nullopt;
   if (op != "maximum" && op != "minimum" && op != "add") return std::nullopt;
   const std::optional<Pooled> p = SpatialOf(s);
-  if (!p) return std::nullopt;
+  // A sum is a mean of the IR, which rounds otherwise; that is for images alone.
+  if (!p || (op == "add" && p->added)) return std::nullopt;
   Window window;
   std::vector<int64_t> begins, ends;
   for (const size_t i : p->spatial) {
@@ -112,6 +119,43 @@ Expr Strided(const Expr& x, int64_t axis, int64_t from, int64_t step, const Size
   return step == 1 ? Slice(x, axis, from, end) : Slice(x, axis, from, end, Size(step));
 }
 
+// Elements at `from` along each axis, and where windows go from there.
+Expr AtOffset(const Expr& x, const std::vector<int64_t>& offset, const Sliding& s,
+              const std::vector<Size>& counts) {
+  Expr y = x;
+  for (size_t i = 0; i < s.rank(); ++i) {
+    if (s.IsIdle(i)) continue;
+    y = Strided(y, static_cast<int64_t>(i), offset[i] * s.dilations[i], s.strides[i], counts[i]);
+  }
+  return y;
+}
+
+std::vector<Expr> ExpandedTo(const std::vector<Expr>& numbers, const std::vector<Expr>& like) {
+  std::vector<Expr> wide;
+  for (size_t i = 0; i < like.size(); ++i) wide.push_back(Expand(numbers[i], ShapeOf(like[i])));
+  return wide;
+}
+
+// Small windows: their elements one after another, from `inits` on, where there are any.
+std::vector<Expr> WindowsInOrder(const Combine& combine, const std::vector<Expr>& x,
+                                 const std::vector<Expr>& inits, const Sliding& s) {
+  Builder& b = x[0].builder();
+  std::vector<Size> counts;
+  for (size_t i = 0; i < s.rank(); ++i) {
+    counts.push_back(
+        WindowCount(b, SizeAt(x[0], static_cast<int64_t>(i)), s.extent(i), s.strides[i]));
+  }
+  std::vector<Expr> sum;
+  std::vector<int64_t> offset(s.rank(), 0);
+  do {
+    std::vector<Expr> next;
+    for (const Expr& each : x) next.push_back(AtOffset(each, offset, s, counts));
+    if (sum.empty() && !inits.empty()) sum = ExpandedTo(inits, next);
+    sum = sum.empty() ? next : combine(sum, next);
+  } while (NextIndex(s.size, offset));
+  return sum;
+}
+
 // Along one axis, windows of one element become those of `size` by doubling: a window is one that
 // begins before another one that is next to it. The order of elements stays.
 std::vector<Expr> WindowsAlong(const Combine& combine, std::vector<Expr> x, int64_t axis,
@@ -119,25 +163,12 @@ std::vector<Expr> WindowsAlong(const Combine& combine, std::vector<Expr> x, int6
   const auto k = static_cast<size_t>(axis);
   Builder& b = x[0].builder();
   const int64_t size = s.size[k], step = s.dilations[k], stride = s.strides[k];
-  const Size whole = SizeAt(x[0], axis);
-  const Size count = WindowCount(b, whole, s.extent(k), stride);
-  if (size == 1) {
-    for (Expr& each : x) {
-      if (stride > 1) each = Strided(each, axis, 0, stride, count);
-    }
-    return x;
-  }
+  const Size count = WindowCount(b, SizeAt(x[0], axis), s.extent(k), stride);
   const auto at = [&](const std::vector<Expr>& all, int64_t from, int64_t by, const Size& n) {
     std::vector<Expr> part;
     for (const Expr& each : all) part.push_back(Strided(each, axis, from, by, n));
     return part;
   };
-  constexpr int64_t kFew = 4;
-  if (size <= kFew) {
-    std::vector<Expr> sum = at(x, 0, stride, count);
-    for (int64_t j = 1; j < size; ++j) sum = combine(sum, at(x, j * step, stride, count));
-    return sum;
-  }
   // `power`: windows of 2^j elements. What is put together from the digits of `size` so far begins
   // at each place; the next power follows it.
   const Size places = Plus(b, Times(b, Minus(b, count, 1), stride), 1);
@@ -194,14 +225,14 @@ absl::StatusOr<Values> FromReduceWindow(StablehloArgs& a) {
         return std::vector<Expr>{Combined(op, u[0], v[0])};
       })
                             : CombineBy(a, *body);
-  // The last axis varies first.
-  for (size_t i = rank; i-- > 0;) {
-    if (!s.IsIdle(i)) y = WindowsAlong(combine, std::move(y), static_cast<int64_t>(i), s);
-  }
-  if (!neutral) {
-    std::vector<Expr> wide;
-    for (size_t i = 0; i < n; ++i) wide.push_back(Expand(inits[i], ShapeOf(y[i])));
-    y = combine(wide, y);
+  if (Product(s.size) <= kFew) {
+    y = WindowsInOrder(combine, y, neutral ? std::vector<Expr>() : inits, s);
+  } else {
+    // The last axis varies first.
+    for (size_t i = rank; i-- > 0;) {
+      if (!s.IsIdle(i)) y = WindowsAlong(combine, std::move(y), static_cast<int64_t>(i), s);
+    }
+    if (!neutral) y = combine(ExpandedTo(inits, y), y);
   }
   return Values(y.begin(), y.end());
 }

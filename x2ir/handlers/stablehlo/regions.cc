@@ -13,6 +13,7 @@
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/loop.h"
 #include "x2ir/core/read_through.h"
+#include "x2ir/handlers/stablehlo/elementwise.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -174,6 +175,11 @@ std::string_view KnownBody(const Graph& region, size_t i) {
   const size_t n = region.outputs().size();
   if (i >= n || region.inputs().size() != 2 * n) return "";
   const Value* result = region.outputs()[i];
+  // A conversion to the type that it has already changes nothing.
+  while (OpOf(region, result) == "convert" && result->producer()->num_inputs() == 1 &&
+         result->producer()->input(0)->dtype() == result->dtype()) {
+    result = result->producer()->input(0);
+  }
   if (IsArgument(region, result, i)) return "first";
   if (IsArgument(region, result, i + n)) return "second";
   for (const std::string_view op : kCommuting) {
@@ -310,8 +316,8 @@ Expr Combined(std::string_view op, const Expr& x, const Expr& y) {
   if (op == "second") return y;
   if (op == "add") return logic ? x | y : x + y;
   if (op == "multiply") return logic ? x & y : x * y;
-  if (op == "minimum") return logic ? x & y : Min(x, y);
-  if (op == "maximum") return logic ? x | y : Max(x, y);
+  if (op == "minimum") return Least(x, y);
+  if (op == "maximum") return Greatest(x, y);
   if (op == "subtract") return x - y;
   const std::string_view name = logic         ? op
                                 : op == "and" ? "bitwise_and"

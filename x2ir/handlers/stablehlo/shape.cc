@@ -1,4 +1,5 @@
-// StableHLO: tensors under other sizes, and elements moved. The writers are in write_shape.cc.
+// StableHLO: tensors under other sizes, and elements moved. The writers are in
+// shape_ops.cc, slice.cc and space.cc.
 #include <algorithm>
 #include <numeric>
 
@@ -40,16 +41,22 @@ Value* FromIota(StablehloArgs& a) {
   return Counted(a, {sizes.begin(), sizes.end()}, Ints(a, sizes));
 }
 
+// How many sizes an operand has that is a shape. Files may declare any number.
+int64_t RankIn(StablehloArgs& a, size_t i) {
+  constexpr int64_t kMostAxes = 256;
+  const Dim count = DimAt(a.in(i), 0);
+  const bool known = count.is_static() && count.value() <= kMostAxes;
+  a.Require(known, "a shape of a rank that is not known, or too large");
+  return known ? count.value() : 0;
+}
+
 // Elements of a shape that is an operand.
 std::vector<Size> SizesIn(StablehloArgs& a, size_t i) {
   if (const auto known = a.Ints(i)) return {known->begin(), known->end()};
   const Expr shape = a.AsInt64(a.in(i));
-  const Dim count = DimAt(shape, 0);
-  a.Require(count.is_static(), "a shape of a rank that is not known");
+  const int64_t count = RankIn(a, i);
   std::vector<Size> sizes;
-  for (int64_t k = 0; k < (count.is_static() ? count.value() : 0); ++k) {
-    sizes.emplace_back(ElementAt(shape, 0, k));
-  }
+  for (int64_t k = 0; k < count; ++k) sizes.emplace_back(ElementAt(shape, 0, k));
   return sizes;
 }
 Value* DynamicIota(StablehloArgs& a) { return Counted(a, SizesIn(a, 0), a.AsInt64(a.in(0))); }
@@ -94,10 +101,7 @@ Value* DynamicBroadcastInDim(StablehloArgs& a) {
   a.Ignore("known_expanding_dimensions");
   a.Ignore("known_nonexpanding_dimensions");
   const Expr shape = a.AsInt64(a.in(1));
-  const Dim rank = DimAt(shape, 0);
-  a.Require(rank.is_static(), "a shape of a rank that is not known");
-  const Expr x =
-      Placed(a, a.in(0), a.Ints("broadcast_dimensions"), rank.is_static() ? rank.value() : 0);
+  const Expr x = Placed(a, a.in(0), a.Ints("broadcast_dimensions"), RankIn(a, 1));
   return Expand(x, shape);
 }
 
@@ -237,12 +241,6 @@ Value* DynamicPad(StablehloArgs& a) {
   return Padded(a, SizesIn(a, 2), SizesIn(a, 3), SizesIn(a, 4));
 }
 
-Values OptimizationBarrier(StablehloArgs& a) {
-  Values values;
-  for (Value* value : a.inputs()) values.push_back(a.Op("identity", {value}));
-  return values;
-}
-
 }  // namespace
 
 X2IR_STABLEHLO(concat).From("concatenate", Concatenate);
@@ -250,7 +248,6 @@ X2IR_STABLEHLO(expand).From({{"constant", SplatConstant},
                              {"broadcast", BroadcastFront},
                              {"broadcast_in_dim", BroadcastInDim},
                              {"dynamic_broadcast_in_dim", DynamicBroadcastInDim}});
-X2IR_STABLEHLO(identity).From("optimization_barrier", OptimizationBarrier);
 X2IR_STABLEHLO(pad).From({{"pad", FromPad}, {"dynamic_pad", DynamicPad}});
 X2IR_STABLEHLO(range).From({{"iota", FromIota}, {"dynamic_iota", DynamicIota}});
 X2IR_STABLEHLO(reshape).From({{"reshape", FromReshape}, {"dynamic_reshape", DynamicReshape}});

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/stablehlo/elementwise.h"
 #include "x2ir/handlers/stablehlo/regions.h"
 #include "x2ir/ops/infer.h"
 
@@ -36,38 +37,33 @@ class Comparator {
     if (!Collect(g_.outputs()[0], 0, keys)) keys.clear();
     return keys;
   }
-  // The argument of the first operand that the key is, or what JAX makes of it so that zeros of
-  // both signs and all NaNs are alike; nullopt for any other.
-  std::optional<size_t> PlainOperand(const Value* key, bool* is_canonical) const {
+  // What JAX makes a key of, so that zeros of both signs and all NaNs are alike; else the key
+  // itself. select(x != x, NaN, select(x == 0, 0, x)), in either order.
+  const Value* PlainKey(const Value* key, bool* is_canonical) const {
     *is_canonical = false;
-    if (const auto own = FirstArgument(key)) return own;
-    // select(x != x, NaN, select(x == 0, 0, x)), in either order.
     const Value* x = key;
     int found = 0;
     for (int i = 0; i < 2; ++i) {
-      if (OpOf(g_, x) != "select") return std::nullopt;
-      const Node& node = *x->producer();
-      found |= KindOfChoice(node);
-      x = node.input(2);
+      if (OpOf(g_, x) != "select") return key;
+      found |= KindOfChoice(*x->producer());
+      x = x->producer()->input(2);
     }
-    const auto own = FirstArgument(x);
-    if (!own || found != 3) return std::nullopt;
     for (const Value* at = key; at != x; at = at->producer()->input(2)) {
-      if (at->producer()->input(0)->producer()->input(0) != x) return std::nullopt;
+      if (found != 3 || at->producer()->input(0)->producer()->input(0) != x) return key;
     }
     *is_canonical = true;
-    return own;
+    return x;
   }
-
- private:
-  static constexpr int kMaxDepth = 100;
-
+  // Which operand a value is, of the first elements.
   std::optional<size_t> FirstArgument(const Value* value) const {
     for (size_t i = 0; i < g_.inputs().size(); i += 2) {
       if (g_.inputs()[i] == value) return i / 2;
     }
     return std::nullopt;
   }
+
+ private:
+  static constexpr int kMaxDepth = 100;
 
   // What the region's constant, or an outer one, is: one number.
   std::optional<double> NumberOf(const Value* value) const {
@@ -110,7 +106,10 @@ class Comparator {
     }
     const Node *p = x->producer(), *q = y->producer();
     const bool inside = p && q && p->graph() == &g_ && q->graph() == &g_;
-    if (!inside) return x == y;
+    if (!inside) {
+      const Tensor *one = x->fixed_constant(), *other = y->fixed_constant();
+      return x == y || (one && other && Attribute(*one) == Attribute(*other));
+    }
     if (p->op() != q->op() || p->num_inputs() != q->num_inputs() || p->has_subgraphs() ||
         q->has_subgraphs() || x->output_index() != y->output_index() ||
         p->attrs().size() != q->attrs().size()) {
@@ -190,16 +189,6 @@ class Comparator {
 
 // --- Keys
 // -----------------------------------------------------------------------------------------
-
-// The order of floats by their bits, -NaN first and -0 before 0, as that of integers.
-Expr OrderOfBits(const Expr& x) {
-  const int bits = BitWidth(x.dtype());
-  const DType t = bits == 64 ? DType::kInt64 : bits == 32 ? DType::kInt32 : DType::kInt16;
-  Builder& b = x.builder();
-  const Expr plain = x.Op("bit_cast", {}, {{"to", std::string(Name(t))}});
-  const Expr rest = IntegerOf(b, t, INT64_MAX >> (64 - bits));
-  return Where(plain < 0.0, plain.Op("bitwise_xor", {rest}), plain);
-}
 
 // --- Comparators of any kind
 // ----------------------------------------------------------------------
@@ -288,11 +277,12 @@ std::optional<std::vector<Expr>> SortedByKeys(StablehloArgs& a, const Graph& com
   for (size_t k = keys.size(); k-- > 0;) {
     const SortKey& key = keys[k];
     bool canonical = false;
-    const std::optional<size_t> plain = reader.PlainOperand(key.of_first, &canonical);
-    Expr numbers = plain ? x[*plain] : RunRegionTo(a, comparator, arguments, {&key.of_first, 1})[0];
+    const Value* of_first = reader.PlainKey(key.of_first, &canonical);
+    const std::optional<size_t> plain = reader.FirstArgument(of_first);
+    Expr numbers = plain ? x[*plain] : RunRegionTo(a, comparator, arguments, {&of_first, 1})[0];
     if (IsComplex(numbers.dtype())) return std::nullopt;
     const bool by_bits = key.total && IsFloating(numbers.dtype()) && !canonical;
-    if (by_bits) numbers = OrderOfBits(numbers);
+    if (by_bits) numbers = TotalOrderOf(numbers);
     if (indices) numbers = GatherElements(numbers, *indices, axis);
     const Sorted sorted = Sort(numbers, axis, key.descending);
     if (keys.size() == 1 && plain && !by_bits) {

@@ -1,7 +1,7 @@
 // How operations of StableHLO and CHLO become IR, and IR becomes operations of StableHLO. The
 // meaning is that of the specification and, where it leaves a result open, of its interpreter. The
 // form of the graph is in formats/stablehlo/stablehlo.h. Rows see float networks: before them
-// quantized.h has made units of dequantize_linear, the operation and quantize_linear of quantized
+// quantize.cc makes units of dequantize_linear, the operation and quantize_linear of quantized
 // ones.
 //
 // Operations of StableHLO do not broadcast, and every result has a type of its own in the file. So

@@ -86,18 +86,22 @@ Expr ShiftedBy(const Expr& bits, int64_t by, std::string_view direction) {
 }
 
 // Shifts by the width and more, or by negative numbers, leave nothing.
+Expr IntegerIn(StablehloArgs& a, size_t i) {
+  a.Require(IsInteger(a.dtype(i)), StrCat("the bits of ", Name(a.dtype(i))));
+  return a.in(i);
+}
 template <bool kLeft>
 Value* ShiftOf(StablehloArgs& a) {
-  const Expr x = a.in(0), bits = Unsigned(x), by = Unsigned(a.in(1));
+  const Expr x = IntegerIn(a, 0), bits = Unsigned(x), by = Unsigned(IntegerIn(a, 1));
   return FromUnsigned(ShiftedBits(bits, by, kLeft ? "LEFT" : "RIGHT"), x.dtype());
 }
 
 // Of negative numbers it is the shift of the inverted bits, inverted; so that nothing is left of
 // them but the sign.
 Value* ArithmeticShift(StablehloArgs& a) {
-  const Expr x = a.in(0);
+  const Expr x = IntegerIn(a, 0);
   const int64_t width = BitWidth(x.dtype());
-  Expr by = Unsigned(a.in(1));
+  Expr by = Unsigned(IntegerIn(a, 1));
   Expr bits = Unsigned(x);
   const Expr sign = ShiftedBy(bits, width - 1, "RIGHT") == 1;
   if (width < 8) {  // nothing above the number's own bits
@@ -130,13 +134,13 @@ Expr CountBits(Expr bits) {
 }
 
 Value* PopulationCount(StablehloArgs& a) {
-  const Expr x = a.in(0);
+  const Expr x = IntegerIn(a, 0);
   return FromUnsigned(CountBits(Unsigned(x)), x.dtype());
 }
 
 // Every bit below the highest one is set, and then the others are counted.
 Value* LeadingZeros(StablehloArgs& a) {
-  const Expr x = a.in(0);
+  const Expr x = IntegerIn(a, 0);
   Expr bits = Unsigned(x);
   for (int64_t step = 1; step < BitWidth(bits.dtype()); step *= 2) {
     bits = bits.Op("bitwise_or", {ShiftedBy(bits, step, "RIGHT")});
@@ -174,26 +178,32 @@ Value* UpperProduct(StablehloArgs& a) {
 
 // --- Writing -------------------------------------------------------------------------------------
 
+// The operation on operands of one shape, as a value that more is made of.
+absl::StatusOr<Expr> OnOneShape(StablehloWriter& w, std::string_view op, Value* x, Value* y) {
+  X2IR_ASSIGN_OR_RETURN(const Values both, w.Broadcast({x, y}));
+  return Expr(w, w.Hlo(op, both, {}, w.out_type()));
+}
+
 // The IR's quotient by 0 is 0.
 absl::StatusOr<Value*> ToQuotient(StablehloWriter& w) {
   if (!IsInteger(w.dtype()) || HasNo(w.in(1), 0)) return ToBroadcast(w, "divide");
   const Expr y = X(w, 1), zero = y == 0;
-  const Expr quotient = X(w) / Where(zero, 1, y);
+  X2IR_ASSIGN_OR_RETURN(const Expr quotient, OnOneShape(w, "divide", w.in(0), Where(zero, 1, y)));
   return Where(zero, 0, quotient).value();
 }
 
 // Remainders have the sign of the dividend; the IR's of integers by 0 is 0.
 absl::StatusOr<Value*> ToRemainder(StablehloWriter& w) {
-  const Expr x = X(w), y = X(w, 1);
   const bool truncated = w.Int("fmod") != 0 || IsUnsignedInt(w.dtype());
-  const bool by_zero = IsInteger(w.dtype()) && !HasNo(y, 0);
+  const bool by_zero = IsInteger(w.dtype()) && !HasNo(w.in(1), 0);
   if (truncated && !by_zero) return ToBroadcast(w, "remainder");
-  if (by_zero) {
-    const Expr zero = y == 0;
-    return Where(zero, 0, x.Op("mod", {Where(zero, 1, y)}, w.attrs())).value();
+  const Expr y = X(w, 1), zero = by_zero ? y == 0 : Expr(nullptr);
+  const Expr safe = by_zero ? Where(zero, 1, y) : y;
+  X2IR_ASSIGN_OR_RETURN(Expr rest, OnOneShape(w, "remainder", w.in(0), safe));
+  if (!truncated) {
+    rest = Where(Not(rest == 0) & ((rest < 0) ^ (safe < 0)), rest + safe, rest);
   }
-  const Expr rest = TruncatedMod(x, y);
-  return Where(Not(rest == 0) & ((rest < 0) ^ (y < 0)), rest + y, rest).value();
+  return (by_zero ? Where(zero, 0, rest) : rest).value();
 }
 
 absl::StatusOr<Value*> ToShift(StablehloWriter& w) {

@@ -78,7 +78,8 @@ Value* RaggedDot(StablehloArgs& a) {
       return Where(Unsqueeze(inside, others), Unsqueeze(whole, {0}), 0);
     };
     return DotGeneral(
-        a, masked(x, axis), masked(y, y_sum[at]), After(x_batch), After(y_batch),
+        a, masked(x, axis), masked(y, a.AxisOf(y_sum[at], y.rank())), After(x_batch),
+        After(y_batch),
         [&] {
           Dims d = After(x_sum);
           d.erase(d.begin());

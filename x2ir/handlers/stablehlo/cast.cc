@@ -30,6 +30,11 @@ Expr Saturated(const Expr& x, DType to) {
   // 16-bit floats may not reach the bounds.
   const Expr wide = x.To(AtLeastFloat32(x.dtype()));
   const Expr high = wide >= above, low = wide <= below;
+  if (bits < 8) {
+    // The numbers are few, and every float type has them; their integers are made of bytes.
+    const Expr within = Where(high, above - 1, Where(low, below, wide));
+    return Where(IsNan(wide), 0, within).To(SignedOf(8)).To(to);
+  }
   const Expr inside = Where(high | low | IsNan(wide), 0, wide);
   return Where(high, Extreme(b, to, true), Where(low, Extreme(b, to, false), CastTo(inside, to)));
 }
@@ -89,6 +94,9 @@ Value* BitcastConvert(StablehloArgs& a) {
   const Expr by = CastNow(Ints(a, places), whole);
   const Expr shifted = bits.To(whole).Op("bit_shift", {by}, {{"direction", "LEFT"}});
   const int64_t last = a.RankOf() - 1;
+  if (last < 0 || DimAt(x, last) != Dim(count)) {
+    return a.Fail(Invalid("the last axis must have the ", count, " parts of an element"))[0];
+  }
   Expr sum = Gather(shifted, a.b().Int(0), last);
   for (int64_t i = 1; i < count; ++i) {
     sum = sum.Op("bitwise_or", {Gather(shifted, a.b().Int(i), last)});
@@ -157,6 +165,17 @@ Value* ReducePrecision(StablehloArgs& a) {
 
 // --- Writing -------------------------------------------------------------------------------------
 
+// The largest number of a float type of 8 bits; 0: none is known.
+double LargestOf(DType t) {
+  switch (t) {
+    case DType::kFloat8E4M3FN: return 448;
+    case DType::kFloat8E4M3FNUZ: return 240;
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FNUZ: return 57344;
+    default: return 0;
+  }
+}
+
 // Overflow of floats of 8 bits is the largest number where the IR says so.
 absl::StatusOr<Value*> ToConvert(StablehloWriter& w) {
   const DType from = w.dtype(), to = w.DTypeAttr("to");
@@ -165,10 +184,10 @@ absl::StatusOr<Value*> ToConvert(StablehloWriter& w) {
     return CannotExpress("rounding of float8e8m0 but to the nearest number");
   }
   Expr x = X(w);
-  if (IsFloating(from) && IsFloating(to) && BitWidth(to) == 8 && BitWidth(from) > 8 &&
-      w.Int("saturate") != 0) {
-    x = Clip(x, CastNow(FiniteExtreme(w, to, false), from),
-             CastNow(FiniteExtreme(w, to, true), from));
+  if (const double most = LargestOf(to);
+      most > 0 && IsFloating(from) && BitWidth(from) > 8 && w.Int("saturate") != 0) {
+    // No bound is beyond the largest number of a 16-bit float.
+    x = Min(Max(x, -most), most);
   }
   return w.Hlo("convert", {x});
 }
