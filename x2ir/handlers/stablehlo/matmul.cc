@@ -183,7 +183,7 @@ Value* FromCholesky(StablehloArgs& a) {
 
 Value* FromTriangularSolve(StablehloArgs& a) {
   const bool left = a.Bool("left_side", true), unit = a.Bool("unit_diagonal", false);
-  bool upper = !a.Bool("lower", true);
+  bool upper = !a.Bool("lower", false);
   const std::string transpose = a.String("transpose_a", "NO_TRANSPOSE");
   const Expr m = a.in(0), b = a.in(1);
   if (m.rank() < 2 || b.rank() != m.rank()) a.Fail(Invalid("matrices of different ranks"));

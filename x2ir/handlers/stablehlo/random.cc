@@ -35,8 +35,22 @@ absl::StatusOr<Value*> FromRng(StablehloArgs& a) {
   return Floor(from + even * (to - from)).To(t);
 }
 
+auto ToRng(const char* distribution, const char* first, const char* second) {
+  return [=](StablehloWriter& w) -> absl::StatusOr<Value*> {
+    X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, w.Sizes(w.out_type()));
+    const DType t = w.out_type().dtype();
+    return w.Hlo(
+        "rng",
+        {w.Number(t, w.attrs().Float(first)), w.Number(t, w.attrs().Float(second)), w.Ints(sizes)},
+        {{"rng_distribution", distribution}});
+  };
+}
+
 }  // namespace
 
-X2IR_STABLEHLO(random_uniform).From("rng", FromRng);
+X2IR_STABLEHLO(random_uniform).From("rng", FromRng).To("rng", ToRng("UNIFORM", "low", "high"));
+X2IR_STABLEHLO(random_uniform_like).To("rng", ToRng("UNIFORM", "low", "high"));
+X2IR_STABLEHLO(random_normal).To("rng", ToRng("NORMAL", "mean", "scale"));
+X2IR_STABLEHLO(random_normal_like).To("rng", ToRng("NORMAL", "mean", "scale"));
 
 }  // namespace x2ir

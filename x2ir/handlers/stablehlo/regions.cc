@@ -175,6 +175,11 @@ std::string_view KnownBody(const Graph& region, size_t i) {
   const size_t n = region.outputs().size();
   if (i >= n || region.inputs().size() != 2 * n) return "";
   const Value* result = region.outputs()[i];
+  // A conversion to the type that it has already changes nothing.
+  while (OpOf(region, result) == "convert" && result->producer()->num_inputs() == 1 &&
+         result->producer()->input(0)->dtype() == result->dtype()) {
+    result = result->producer()->input(0);
+  }
   if (IsArgument(region, result, i)) return "first";
   if (IsArgument(region, result, i + n)) return "second";
   for (const std::string_view op : kCommuting) {
