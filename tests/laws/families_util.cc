@@ -66,7 +66,7 @@ std::optional<RowFile> RowFileOf(const Form& form) {
 
 bool IsInFamily(const RowFile& file, std::string_view family) {
   std::string_view stem = file.stem;
-  for (std::string_view set : {"nn_", "contrib_", "function_"}) {
+  for (std::string_view set : {"nn_", "contrib_", "function_", "write_"}) {
     if (stem.starts_with(set)) stem.remove_prefix(set.size());
   }
   if (stem == family) return true;
