@@ -12,6 +12,7 @@
 //  6. x * tanh(softplus(x)) is mish; so is x * tanh(log(1 + exp(x))): where exp overflows, tanh is
 //     1 either way.
 //  7. min(relu(x), c), min(max(x, 0), c) and relu(min(x, c)) are clip(x, 0, c).
+//  8. max(x, 0) is relu.
 // Numbers must equal the exact constants up to rounding in their type; an attribute is a float32,
 // so that formulas with more exact float64 numbers stay. log(1 + exp(x)) alone stays: softplus does
 // not overflow where it does.
@@ -19,6 +20,7 @@
 #include <limits>
 
 #include "x2ir/optimizer/match.h"
+#include "x2ir/optimizer/rule_util.h"
 #include "x2ir/optimizer/rules.h"
 
 namespace x2ir {
@@ -244,6 +246,15 @@ absl::StatusOr<bool> FuseRelu(Rewriter& r) {
   return result && r.Replace(result);
 }
 X2IR_RULE(fuse_activations, relu, FuseRelu, {"min"});
+
+absl::StatusOr<bool> FuseMaxOfZero(Rewriter& r) {
+  const DType t = r.out()->dtype();
+  if (!IsFloating(t) || r.node().num_inputs() != 2 || !r.context().Has("relu", t)) return false;
+  const auto zero = Pattern::NumberOperand(r.node());
+  if (!zero || zero->number != 0 || !HasTypeOf(r, zero->other == r.in(0) ? 0 : 1)) return false;
+  return r.Replace(r.b().Op("relu", {zero->other}));
+}
+X2IR_RULE(fuse_activations, max, FuseMaxOfZero, {kKnownOperand});
 
 }  // namespace
 }  // namespace x2ir
