@@ -157,19 +157,25 @@ class Tables {
     bool operator<(const Attribute& other) const { return name < other.name; }
   };
 
+  // How many operands or results there are; -1: any number.
+  static std::string CountOf(const Json& op, const char* of) {
+    const Json list = op.value(of, Json::array());
+    for (const Json& value : list) {
+      const bool any = value.is_string()
+                           ? value.get<std::string>().back() == '*'
+                           : value.value("variadic", false) || value.value("optional", false);
+      if (any) return "-1";
+    }
+    return std::to_string(list.size());
+  }
+
   void Op(const std::string& name, std::vector<Attribute> attributes, const Json& op,
           const std::string& since, const std::string& until) {
     std::sort(attributes.begin(), attributes.end());
-    bool variadic = false;
-    size_t operands = 0;
-    for (const Json& operand : op.value("operands", Json::array())) {
-      ++operands;
-      if (operand.is_string()) variadic |= operand.get<std::string>().back() == '*';
-    }
     ops_.emplace_back(name, "    {" + Quoted(name) + ", " + std::to_string(attribute_count_) +
                                 ", " + std::to_string(attributes.size()) + ", " + since + ", " +
-                                until + ", " + (variadic ? "-1" : std::to_string(operands)) +
-                                "},\n");
+                                until + ", " + CountOf(op, "operands") + ", " +
+                                CountOf(op, "results") + "},\n");
     for (const Attribute& a : attributes) {
       attributes_ += "    {" + Quoted(a.name) + ", Form::" + a.form + ", " +
                      (a.optional ? "true" : "false") + "},\n";

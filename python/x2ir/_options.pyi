@@ -79,6 +79,7 @@ class WriteOptions(TypedDict, total=False):
     contrib: bool | None
     external_data: Literal["auto", "always", "never", "reference"] | None
     external_data_limit: int | str | None
+    separate_params: bool | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None
 
@@ -151,6 +152,7 @@ class ConvertOptions(TypedDict, total=False):
     contrib: bool | None
     external_data: Literal["auto", "always", "never", "reference"] | None
     external_data_limit: int | str | None
+    separate_params: bool | None
     model: str | None
     signature: str | None
     dequantize: bool | None

@@ -65,6 +65,8 @@ const std::vector<Kind>& Kinds() {
       {"tfjs", {"model.json", "weights.bin"}},
       {"mxnet", {"m-symbol.json", "m-0000.params"}},
       {"nnvm", {"m.nnvm.json", "m.nnvm.params"}},
+      {"relay", {"m.relay", "m.params"}},
+      {"relay_json", {"m.relay.json", "m.params"}},
       {"caffe", {"c.prototxt", "c.caffemodel"}},
       {"caffe2", {"c_predict_net.pb", "c_init_net.pb"}},
       {"coreml", {"m.mlmodel"}},
@@ -211,9 +213,9 @@ TEST_F(HostileRandom, EveryFormat) {
     seeds.push_back(SeedsOf(kind));
     EXPECT_FALSE(seeds.back().empty()) << kind.target;
   }
-  const Strings outputs = {"o.onnx",      "o.json",      "o.tflite",  "o.py",  "o.pt2",
-                           "o.mlpackage", "o.mlir",      "o.mlirbc",  "o.job", "o.nnvm.json",
-                           "o.onnxtxt",   "o.textproto", "o.onnxjson"};
+  const Strings outputs = {"o.onnx",      "o.json",      "o.tflite",   "o.py",    "o.pt2",
+                           "o.mlpackage", "o.mlir",      "o.mlirbc",   "o.job",   "o.nnvm.json",
+                           "o.onnxtxt",   "o.textproto", "o.onnxjson", "o.relay", "o.relay.json"};
   const auto start = std::chrono::steady_clock::now();
   int64_t runs = 0, written = 0, refused = 0, failures = 0;
   long most_megabytes = 0;

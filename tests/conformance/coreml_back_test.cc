@@ -19,7 +19,6 @@
 #include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
-#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -38,26 +37,6 @@ std::string_view ReasonOf(const Back& back) {
   return std::string_view(back.problem).substr(0, back.problem.find("; "));
 }
 
-// A copy whose inputs of rank 0 and 1 (axes, sizes, scales; else only integers) are constants, as
-// they are in models; nothing where there are none, or no others.
-std::optional<Model> Settled(const Model& ir, bool integers, std::vector<Tensor>* inputs) {
-  auto graph = ir.graph->Clone();
-  bool some = false;
-  for (size_t i = graph->inputs().size(); i-- > 0;) {
-    Value* input = graph->inputs()[i];
-    if ((integers && !IsInteger(input->dtype())) || (*inputs)[i].rank() > 1) continue;
-    Value* constant = graph->AddConstant(graph->UniqueName(input->name() + "_known"), (*inputs)[i]);
-    graph->ReplaceAllUses(input, constant);
-    graph->RemoveInput(input);
-    inputs->erase(inputs->begin() + static_cast<ptrdiff_t>(i));
-    some = true;
-  }
-  if (!some || graph->inputs().empty() || !InferGraph(*graph).ok()) return std::nullopt;
-  Model model;
-  model.graph = std::move(graph);
-  return model;
-}
-
 TEST(CoremlBack, NodeTestsComeBack) {
   const std::vector<fs::path> cases = OnnxNodeTests();
   if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
@@ -69,13 +48,7 @@ TEST(CoremlBack, NodeTestsComeBack) {
     if (!test || !test->has_all_inputs) continue;  // sequences
     const std::vector<std::vector<Tensor>> inputs = {test->inputs};
     const bool random = DrawsNumbers(*test->ir.graph);
-    Back back = ThereAndBack(test->ir, "coreml", inputs, random, ThroughPackage);
-    for (const bool integers : {true, false}) {
-      if (back.problem.empty() || back.wrong) break;
-      std::vector<std::vector<Tensor>> others = inputs;
-      const std::optional<Model> settled = Settled(test->ir, integers, others.data());
-      if (settled) back = ThereAndBack(*settled, "coreml", others, random, ThroughPackage);
-    }
+    const Back back = ThereAndBackOrSettled(test->ir, "coreml", inputs, random, ThroughPackage);
     tally.Add(name, back, ReasonOf(back));
   }
   tally.Finish("coreml", "node tests are written and come back", "tests/golden/coreml_one_way.txt",

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -11,6 +12,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/eval.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -42,7 +44,40 @@ std::string OneLine(std::string text) {
   return line;
 }
 
+// A copy whose inputs of rank 0 and 1 (or of these only integers) are constants; nothing where
+// there are none, or no others.
+std::optional<Model> Settled(const Model& ir, bool integers, std::vector<Tensor>* inputs) {
+  auto graph = ir.graph->Clone();
+  bool some = false;
+  for (size_t i = graph->inputs().size(); i-- > 0;) {
+    Value* input = graph->inputs()[i];
+    if ((integers && !IsInteger(input->dtype())) || (*inputs)[i].rank() > 1) continue;
+    Value* constant = graph->AddConstant(graph->UniqueName(input->name() + "_known"), (*inputs)[i]);
+    graph->ReplaceAllUses(input, constant);
+    graph->RemoveInput(input);
+    inputs->erase(inputs->begin() + static_cast<ptrdiff_t>(i));
+    some = true;
+  }
+  if (!some || graph->inputs().empty() || !InferGraph(*graph).ok()) return std::nullopt;
+  Model model;
+  model.graph = std::move(graph);
+  return model;
+}
+
 }  // namespace
+
+Back ThereAndBackOrSettled(const Model& ir, const std::string& dialect,
+                           const std::vector<std::vector<Tensor>>& inputs, bool random,
+                           const ThroughFile& file) {
+  Back back = ThereAndBack(ir, dialect, inputs, random, file);
+  for (const bool integers : {true, false}) {
+    if (back.problem.empty() || back.wrong || inputs.size() != 1) break;
+    std::vector<std::vector<Tensor>> others = inputs;
+    const std::optional<Model> settled = Settled(ir, integers, others.data());
+    if (settled) back = ThereAndBack(*settled, dialect, others, random, file);
+  }
+  return back;
+}
 
 Back ThereAndBack(const Model& ir, const std::string& dialect,
                   const std::vector<std::vector<Tensor>>& inputs, bool random,

@@ -31,6 +31,12 @@ Back ThereAndBack(const Model& ir, const std::string& dialect,
                   const std::vector<std::vector<Tensor>>& inputs, bool random = false,
                   const ThroughFile& file = nullptr);
 
+// The same; what does not come back is tried again with its inputs of rank 0 and 1 (axes, sizes,
+// scales; first only integers) as constants, as they are in models.
+Back ThereAndBackOrSettled(const Model& ir, const std::string& dialect,
+                           const std::vector<std::vector<Tensor>>& inputs, bool random,
+                           const ThroughFile& file);
+
 // Whether a run draws random numbers, in nested graphs too.
 bool DrawsNumbers(const Graph& graph);
 

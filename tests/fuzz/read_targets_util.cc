@@ -508,6 +508,50 @@ std::vector<std::string> NnvmFiles() {
   return {StrCat(graph, kFileBoundary, TvmList({{"w", Floats({2, 2}, {1, 2, 3, 4})}}))};
 }
 
+// A program with functions, a loop, a branch, a list and a constant; the same kinds of nodes as
+// JSON.
+constexpr char kRelayText[] = R"(#[version = "0.0.5"]
+type List[A] { Cons(A, List[A]), Nil, }
+def @main(%x: Tensor[(?, 2), float32], %w: Tensor[(2, 2), float32], %n: int32) -> (Tensor[(?, 2), float32], float32) {
+  let %while_loop = fn (%i: int32, %s: Tensor[(?, 2), float32]) -> (int32, Tensor[(?, 2), float32]) {
+    %0 = less(%i, %n);
+    if (%0) { %1 = add(%i, 1); %2 = nn.dense(%s, %w, units=2); %while_loop(%1, %2) } else { (%i, %s) }
+  };
+  let %r = %while_loop(0, %x);
+  %3 = fn (%p: Tensor[(?, 2), float32], Primitive=1) { add(%p, meta[relay.Constant][0]) };
+  %4 = split(%r.1, indices_or_sections=[1], axis=1) /* span=parts:0:0 */;
+  %5 = if (greater(%r.0, 3)) { %4.0 } else { strided_slice(%4.1, begin=[0, 0], end=[1, 1], strides=[1], axes=None) };
+  %6 = match (Cons(%5, Nil)) { Cons(%h: Tensor[(?, 1), float32], _) => { %h }, Nil => { %5 }, };
+  (%3(%r.1), sum(%6, axis=[0, 1]))
+}
+
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": ["relay.Constant"], "data": [2]},
+{"type_key": "Array", "data": [3]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}}],
+"b64ndarrays": ["P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAAAgQQAAoEE="],
+"attrs": {"tvm_version": "0.8.0"}})";
+constexpr char kRelayJson[] = R"({"root": 1, "nodes": [{"type_key": ""},
+{"type_key": "IRModule", "attrs": {"functions": "2"}}, {"type_key": "Map", "data": [3, 5]},
+{"type_key": "GlobalVar", "attrs": {"name_hint": "4"}}, {"type_key": "runtime.String", "repr_str": "main"},
+{"type_key": "relay.Function", "attrs": {"body": "13", "params": "6"}}, {"type_key": "Array", "data": [7]},
+{"type_key": "relay.Var", "attrs": {"type_annotation": "10", "vid": "8"}},
+{"type_key": "relay.Id", "attrs": {"name_hint": "9"}}, {"type_key": "runtime.String", "repr_str": "x"},
+{"type_key": "relay.TensorType", "attrs": {"dtype": "float32", "shape": "11"}},
+{"type_key": "Array", "data": [12, 12]}, {"type_key": "IntImm", "attrs": {"dtype": "int32", "value": "2"}},
+{"type_key": "relay.Call", "attrs": {"op": "14", "args": "15", "attrs": "16"}},
+{"type_key": "Op", "repr_str": "sum"}, {"type_key": "Array", "data": [17]},
+{"type_key": "relay.attrs.ReduceAttrs", "attrs": {"axis": "18", "exclude": "0", "keepdims": "1"}},
+{"type_key": "relay.If", "attrs": {"cond": "19", "true_branch": "7", "false_branch": "22"}},
+{"type_key": "Array", "data": [12]}, {"type_key": "relay.Constant", "attrs": {"data": "0"}},
+{"type_key": "relay.Let", "attrs": {"var": "7", "value": "7", "body": "7"}},
+{"type_key": "Op", "repr_str": "nn.relu"}, {"type_key": "relay.Call", "attrs": {"op": "21", "args": "6"}}],
+"b64ndarrays": ["P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAAAAAAEBAQABAAAAAAAAAAE="], "attrs": {"tvm_version": "0.8.0"}})";
+
+std::vector<std::string> RelayFiles(const char* program) {
+  using namespace symbol_files;
+  return {StrCat(program, kFileBoundary, TvmList({{"w", Floats({2, 2}, {1, 2, 3, 4})}}))};
+}
+
 // Graphs of OneFlow with operands that are left out, several results and a variable in the folder
 // "variables"; the same as a job.
 constexpr char kOneflowGraph[] = R"(module {
@@ -634,6 +678,14 @@ std::vector<FuzzTarget> ReadTargets() {
       {"nnvm", NnvmFiles,
        [](std::string_view bytes) {
          ImportFiles(bytes, {"n.json", "n.params"}, "/n.json", "nnvm");
+       }},
+      {"relay", [] { return RelayFiles(kRelayText); },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"r.relay", "r.params"}, "/r.relay", "relay");
+       }},
+      {"relay_json", [] { return RelayFiles(kRelayJson); },
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"r.relay.json", "r.params"}, "/r.relay.json", "relay");
        }},
       {"caffe", CaffeFiles,
        [](std::string_view bytes) {

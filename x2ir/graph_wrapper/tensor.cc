@@ -74,7 +74,8 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) {
     const int error = errno;
-    if (error == ENOENT || error == ENOTDIR) {
+    // A name that a file system cannot have is that of no file.
+    if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) {
       return NotFound("no such file: '", path, "'");
     }
     if (error == ENXIO) return DataLoss("'", path, "' is not a regular file");  // a socket

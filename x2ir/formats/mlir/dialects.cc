@@ -1,10 +1,12 @@
 // Tables of the dialects vhlo, stablehlo and chlo.
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/mlir/dialects_internal.h"
+#include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::mlir {
 namespace {
@@ -12,7 +14,7 @@ namespace {
 struct OpRow {
   std::string_view name;
   size_t first, count;
-  int since, until, operands;
+  int since, until, operands, results;
 };
 struct BytecodeVersion {
   int since, version;
@@ -55,12 +57,27 @@ const OpFact* FindOp(std::string_view name) {
     auto* map = new absl::flat_hash_map<std::string_view, OpFact>;
     for (const OpRow& row : kOps) {
       const auto attributes = absl::MakeConstSpan(kAttrFacts).subspan(row.first, row.count);
-      map->emplace(row.name, OpFact{row.name, attributes, row.since, row.until, row.operands});
+      map->emplace(row.name,
+                   OpFact{row.name, attributes, row.since, row.until, row.operands, row.results});
     }
     return map;
   }();
   const auto found = ops.find(name);
   return found == ops.end() ? nullptr : &found->second;
+}
+
+absl::Status CheckCounts(const Op& op) {
+  const OpFact* fact = FindOp(op.name);
+  if (fact == nullptr) return absl::OkStatus();
+  // Older releases have k of top_k as an attribute.
+  if (op.name == "chlo.top_k" && op.Find("k") != nullptr) return absl::OkStatus();
+  for (const auto& [want, got, what] : {std::tuple(fact->operands, op.operands.size(), "operands"),
+                                        std::tuple(fact->results, op.results.size(), "results")}) {
+    if (want >= 0 && static_cast<size_t>(want) != got) {
+      return Invalid("'", op.name.view(), "' has ", got, " ", what, " instead of ", want);
+    }
+  }
+  return absl::OkStatus();
 }
 
 std::string_view KnownReleases() { return kReleases; }

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/mlir/module.h"
 
 namespace x2ir::mlir {
 
@@ -46,9 +48,13 @@ struct OpFact {
   std::string_view name;                  // "vhlo.scatter_v2", "stablehlo.add", "chlo.erf"
   absl::Span<const AttrFact> attributes;  // sorted by name
   int since = 0, until = 0;               // releases: 1.4.0 is 10400
-  int operands = 0;                       // how many; -1: any number
+  int operands = 0, results = 0;          // how many; -1: any number
 };
 const OpFact* FindOp(std::string_view name);  // null: not known
+
+// Whether an operation has as many operands and results as its dialect says. One that is not known
+// may have any number.
+absl::Status CheckCounts(const Op& op);
 
 std::string_view KnownReleases();  // of VHLO: "0.9.0 to 1.20.0"
 // The version of bytecode that a release of VHLO is written in.

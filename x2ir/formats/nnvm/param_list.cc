@@ -9,7 +9,13 @@ namespace {
 
 constexpr uint64_t kParamListMagic = 0xF7E58D4F05049CB7, kArrayMagic = 0xDD5E40F096B4A13F;
 constexpr int32_t kMaxParamRank = 64;
-enum TypeCode : uint8_t { kIntCode = 0, kUintCode = 1, kFloatCode = 2, kBfloatCode = 4 };
+enum TypeCode : uint8_t {
+  kIntCode = 0,
+  kUintCode = 1,
+  kFloatCode = 2,
+  kBfloatCode = 4,
+  kBoolCode = 6
+};
 
 struct DlType {
   uint8_t code, bits;
@@ -36,11 +42,18 @@ std::optional<DType> FromDlType(DlType type) {
     if (own && own->code == type.code && own->bits == type.bits) return t;
   }
   // Bools of later versions.
-  if (type.code == kUintCode && type.bits == 1) return DType::kBool;
+  if (type.code == kBoolCode && type.bits == 8) return DType::kBool;
   return std::nullopt;
 }
 
-absl::StatusOr<Tensor> ReadArray(ByteCursor& in) {
+template <typename T>
+void AppendNumber(std::string* out, T value) {
+  out->append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+}  // namespace
+
+absl::StatusOr<Tensor> ReadParamArray(ByteCursor& in) {
   if (in.Read<uint64_t>() != kArrayMagic && in.ok()) return DataLoss("it is not an array");
   in.Read<uint64_t>();
   in.Read<int32_t>();  // where it was: device
@@ -66,12 +79,24 @@ absl::StatusOr<Tensor> ReadArray(ByteCursor& in) {
   return tensor;
 }
 
-template <typename T>
-void AppendNumber(std::string* out, T value) {
-  out->append(reinterpret_cast<const char*>(&value), sizeof value);
+absl::StatusOr<std::string> ParamArrayHead(const Tensor& tensor) {
+  const auto type = ToDlType(tensor.dtype());
+  if (!type || tensor.is_sparse()) {
+    return CannotExpress("a weight of type ", tensor.type().ToString());
+  }
+  std::string head;
+  AppendNumber(&head, kArrayMagic);
+  AppendNumber(&head, uint64_t{0});
+  AppendNumber(&head, int32_t{1});  // the CPU
+  AppendNumber(&head, int32_t{0});
+  AppendNumber(&head, static_cast<int32_t>(tensor.rank()));
+  AppendNumber(&head, type->code);
+  AppendNumber(&head, type->bits);
+  AppendNumber(&head, uint16_t{1});
+  for (const int64_t dim : tensor.dims()) AppendNumber(&head, dim);
+  AppendNumber(&head, static_cast<int64_t>(tensor.nbytes()));
+  return head;
 }
-
-}  // namespace
 
 bool LooksLikeParamList(absl::Span<const std::byte> head) {
   return head.size() >= 8 && LoadNumber<uint64_t>(head.data()) == kParamListMagic;
@@ -91,7 +116,7 @@ absl::StatusOr<std::vector<NamedTensor>> ReadParamList(const BlobPtr& file) {
   }
   std::vector<NamedTensor> all;
   for (std::string& name : names) {
-    absl::StatusOr<Tensor> tensor = ReadArray(in);
+    absl::StatusOr<Tensor> tensor = ReadParamArray(in);
     if (!tensor.ok()) return Annotate(tensor.status(), StrCat("array '", name, "'"));
     all.push_back({std::move(name), *std::move(tensor)});
   }
@@ -110,22 +135,11 @@ absl::Status WriteParamList(const std::vector<NamedTensor>& all, AtomicFile& out
   AppendNumber(&head, uint64_t{all.size()});
   X2IR_RETURN_IF_ERROR(out.Append(head));
   for (const NamedTensor& entry : all) {
-    const auto type = ToDlType(entry.tensor.dtype());
-    if (!type || entry.tensor.is_sparse()) {
+    absl::StatusOr<std::string> array = ParamArrayHead(entry.tensor);
+    if (!array.ok()) {
       return CannotExpress("weight '", entry.name, "' of type ", entry.tensor.type().ToString());
     }
-    head.clear();
-    AppendNumber(&head, kArrayMagic);
-    AppendNumber(&head, uint64_t{0});
-    AppendNumber(&head, int32_t{1});  // the CPU
-    AppendNumber(&head, int32_t{0});
-    AppendNumber(&head, static_cast<int32_t>(entry.tensor.rank()));
-    AppendNumber(&head, type->code);
-    AppendNumber(&head, type->bits);
-    AppendNumber(&head, uint16_t{1});
-    for (const int64_t dim : entry.tensor.dims()) AppendNumber(&head, dim);
-    AppendNumber(&head, static_cast<int64_t>(entry.tensor.nbytes()));
-    X2IR_RETURN_IF_ERROR(out.Append(head));
+    X2IR_RETURN_IF_ERROR(out.Append(*array));
     X2IR_RETURN_IF_ERROR(out.Append(entry.tensor));
   }
   return absl::OkStatus();

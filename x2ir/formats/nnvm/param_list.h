@@ -3,6 +3,7 @@
 #ifndef X2IR_FORMATS_NNVM_PARAM_LIST_H_
 #define X2IR_FORMATS_NNVM_PARAM_LIST_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,6 +22,11 @@ bool LooksLikeParamList(absl::Span<const std::byte> head);
 absl::StatusOr<std::vector<NamedTensor>> ReadParamList(const BlobPtr& file);
 // FailedPrecondition for strings, sparse tensors, and types that have less than a byte.
 absl::Status WriteParamList(const std::vector<NamedTensor>& all, AtomicFile& out);
+
+
+// One array, as the list has them: the cursor stands after it then. What stands before its bytes.
+absl::StatusOr<Tensor> ReadParamArray(ByteCursor& in);
+absl::StatusOr<std::string> ParamArrayHead(const Tensor& tensor);
 
 }  // namespace nnvm
 }  // namespace x2ir

@@ -4,6 +4,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
 #include "x2ir/formats/stablehlo/attr_forms.h"
+#include "x2ir/formats/mlir/dialects_internal.h"
 #include "x2ir/formats/stablehlo/checks.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -38,7 +39,7 @@ bool AllAre(const std::vector<int64_t>& ints, int64_t value) {
 }
 
 // What an attribute is where a file does not have it.
-bool IsDefault(std::string_view name, const Attribute& value) {
+bool IsDefault(std::string_view op, std::string_view name, const Attribute& value) {
   if (const auto* ints = value.get<std::vector<int64_t>>()) {
     if (name == "padding" || name == "window_reversal") return AllAre(*ints, 0);
     if (name == "window_strides" || name.find("dilation") != name.npos) return AllAre(*ints, 1);
@@ -57,10 +58,10 @@ bool IsDefault(std::string_view name, const Attribute& value) {
                                                   "has_side_effect",
                                                   "indices_are_sorted",
                                                   "is_stable",
-                                                  "lower",
                                                   "ulps",
                                                   "unique_indices",
                                                   "use_global_device_ids"};
+    if (name == "lower") return *i == 0 && op == "cholesky";
     if (name == "dimension") return *i == -1;
     if (name == "api_version") return *i == 1;
     return *i == 0 && std::find(std::begin(kFalse), std::end(kFalse), name) != std::end(kFalse);
@@ -233,7 +234,10 @@ class GraphReader {
       case MlirType::kScalar:
       case MlirType::kIndex: tensors->push_back(type.get()); return absl::OkStatus();
       default:
-        return Unimplemented("a value of type ", type->text.empty() ? "function" : type->text);
+        return Unimplemented("a value of type ",
+                             type->text.empty()
+                                 ? "function"
+                                 : std::string_view(type->text).substr(0, type->text.find('<')));
     }
   }
 
@@ -312,6 +316,7 @@ class GraphReader {
   }
 
   absl::Status ReadOp(const Op& op, Graph* graph) {
+    X2IR_RETURN_IF_ERROR(mlir::CheckCounts(op));
     const std::string_view name = op.name.view();
     if (name == "stablehlo.tuple" || name == "stablehlo.optimization_barrier" ||
         name == "tensor.cast" || name == "builtin.unrealized_conversion_cast") {
@@ -339,7 +344,8 @@ class GraphReader {
     Attributes attrs;
     for (const auto& [key, value] : op.attrs) X2IR_RETURN_IF_ERROR(SetAttr(&attrs, key, value));
     // The forms that files have differ in what they leave out, and in the order.
-    std::erase_if(attrs, [](const auto& attr) { return IsDefault(attr.first, attr.second); });
+    std::erase_if(attrs,
+                  [&](const auto& attr) { return IsDefault(node_op, attr.first, attr.second); });
     std::sort(attrs.begin(), attrs.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto& [key, value] : attrs) node->SetAttr(key, std::move(value));

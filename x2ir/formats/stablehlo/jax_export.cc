@@ -1,3 +1,4 @@
+// Reads files of jax.export.
 #include "x2ir/formats/stablehlo/jax_export.h"
 
 #include <flatbuffers/flatbuffers.h>

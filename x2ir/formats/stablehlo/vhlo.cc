@@ -89,6 +89,7 @@ class FlatMaker {
                            module_.producer, "'); artifacts of StableHLO ", mlir::KnownReleases(),
                            " are read");
     }
+    X2IR_RETURN_IF_ERROR(mlir::CheckCounts(op));
     X2IR_RETURN_IF_ERROR(Annotate(Attributes(*fact, base, op), op.name));
     if (base == "func" || base == "call" || (base == "return" && in_function)) {
       op.name = StrCat("func.", base);

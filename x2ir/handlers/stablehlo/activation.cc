@@ -54,7 +54,27 @@ absl::StatusOr<Value*> WriteClip(StablehloWriter& w) {
   return w.Hlo("clamp", {bound(1), w.in(0), bound(2)});
 }
 
-// The largest element is subtracted, so that no exponential overflows.
+// The distances from the largest element, and the sum of their exponentials, which is not too large
+// then. Halves are computed in float32.
+struct Exponentials {
+  Expr distances, powers, sum;
+};
+Exponentials ExponentialsOf(StablehloWriter& w, int64_t axis) {
+  const Expr x = X(w).To(AtLeastFloat32(w.dtype()));
+  const Expr distances = x - Reduce(x, "reduce_max", {axis}, true);
+  const Expr powers = Exp(distances);
+  return {distances, powers, Reduce(powers, "reduce_sum", {axis}, true)};
+}
+absl::StatusOr<Value*> WriteSoftmax(StablehloWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const Exponentials e = ExponentialsOf(w, axis);
+  return (e.powers / e.sum).To(w.dtype()).value();
+}
+absl::StatusOr<Value*> WriteLogSoftmax(StablehloWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const Exponentials e = ExponentialsOf(w, axis);
+  return (e.distances - Log(e.sum)).To(w.dtype()).value();
+}
 absl::StatusOr<Value*> WriteHardmax(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
@@ -71,9 +91,12 @@ X2IR_STABLEHLO(elu).To("select", WriteElu);
 X2IR_STABLEHLO(hard_sigmoid).To("minimum", WriteHardSigmoid);
 X2IR_STABLEHLO(hardmax).To("convert", WriteHardmax);
 X2IR_STABLEHLO(leaky_relu).To("select", WriteLeakyRelu);
+X2IR_STABLEHLO(log_softmax).To("subtract", WriteLogSoftmax);
 X2IR_STABLEHLO(prelu).To("select", WritePrelu);
 X2IR_STABLEHLO(relu).To("maximum", WriteRelu);
 X2IR_STABLEHLO(selu).To("multiply", WriteSelu);
+X2IR_STABLEHLO(sigmoid).Is("logistic");
+X2IR_STABLEHLO(softmax).To("divide", WriteSoftmax);
 X2IR_STABLEHLO(softplus).To("add", WriteSoftplus);
 X2IR_STABLEHLO(softsign).To("divide", WriteSoftsign);
 

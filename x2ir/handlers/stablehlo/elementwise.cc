@@ -107,6 +107,8 @@ Value* CompareBy(StablehloArgs& a) {
   return result.ok() ? *result : a.Fail(result.status())[0];
 }
 
+Value* Chosen(StablehloArgs& a) { return Where(a.in(0), a.in(1), a.in(2)); }
+
 Values OptimizationBarrier(StablehloArgs& a) {
   Values values;
   for (Value* value : a.inputs()) values.push_back(a.Op("identity", {value}));
@@ -162,6 +164,10 @@ absl::StatusOr<Value*> ToIsInf(StablehloWriter& w) {
                : !positive ? "chlo.is_neg_inf"
                            : "chlo.is_inf",
                {w.in(0)});
+}
+absl::StatusOr<Value*> ToSelect(StablehloWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const Values all, w.Broadcast({w.in(0), w.in(1), w.in(2)}));
+  return w.Hlo("select", {all[0], all[1], all[2]});
 }
 // Unsigned integers are their own absolute values.
 Value* ToAbs(StablehloWriter& w) {
@@ -231,7 +237,7 @@ X2IR_STABLEHLO(bitwise_or).To("or", ToBinary("or"));
 X2IR_STABLEHLO(bitwise_xor).To("xor", ToBinary("xor"));
 X2IR_STABLEHLO(ceil).Is("ceil");
 X2IR_STABLEHLO(complex).From("complex", MakeComplex);
-X2IR_STABLEHLO(cos).To("cosine").From("cosine", OfNumber<Cos, InDoubleParts<Cos>>);
+X2IR_STABLEHLO(cos).To("cosine").From("cosine", OfNumber<Cos, CosOf>);
 X2IR_STABLEHLO(div).From("rsqrt", OfNumber<ReciprocalRoot, ComplexReciprocalRoot>);
 X2IR_STABLEHLO(equal).From("compare", CompareBy).To("compare", ToCompare("EQ"));
 X2IR_STABLEHLO(exp)
@@ -265,14 +271,14 @@ X2IR_STABLEHLO(pow)
 X2IR_STABLEHLO(real).From("real", RealOf);
 X2IR_STABLEHLO(reciprocal).To("divide", ToReciprocal);
 X2IR_STABLEHLO(round).Is("round_nearest_even");
-X2IR_STABLEHLO(sigmoid).Is("logistic");
 X2IR_STABLEHLO(sign).From("sign", OfNumber<SignOf, SignOf>).To("sign");
-X2IR_STABLEHLO(sin).To("sine").From("sine", OfNumber<Sin, InDoubleParts<Sin>>);
+X2IR_STABLEHLO(sin).To("sine").From("sine", OfNumber<Sin, SinOf>);
 X2IR_STABLEHLO(sqrt).Is("sqrt");
 X2IR_STABLEHLO(sub).From("subtract", DifferenceHlo).To("subtract", ToBinary("subtract"));
 X2IR_STABLEHLO(sum).To("add", ToFold("add"));
 X2IR_STABLEHLO(tan).Is("tan");
 X2IR_STABLEHLO(tanh).Is("tanh");
+X2IR_STABLEHLO(where).From("select", Chosen).To("select", ToSelect);
 X2IR_STABLEHLO(xor).From("xor", Bitwise("xor", "bitwise_xor")).To("xor", ToBinary("xor"));
 
 }  // namespace x2ir
