@@ -5,6 +5,8 @@
 //     that number.
 // 28. `expand` of an `expand` is one.
 // 29. A reduce_sum of floats that is divided by the number of its elements is reduce_mean.
+// 30. A constant that is added to a matmul after a reshape that takes its columns apart, with one
+//     number for each column, is added before the reshape.
 #include <algorithm>
 #include <utility>
 
@@ -126,6 +128,36 @@ absl::StatusOr<bool> SumAsMean(Rewriter& r) {
   return r.Replace(r.b().Op("reduce_mean", sum->inputs(), sum->attrs()));
 }
 X2IR_RULE(simplify, div, SumAsMean, {"reduce_sum"});
+
+// --- 30 -------------------------------------------------------------------------------------
+
+absl::StatusOr<bool> AddBeforeReshape(Rewriter& r) {
+  const Pattern pattern(r);
+  for (const size_t i : {0, 1}) {
+    const Node* reshape = pattern.OnlyBy(r.in(i), "reshape");
+    const Node* product = reshape ? pattern.OnlyBy(reshape->input(0), "matmul") : nullptr;
+    const Tensor* bias = product ? DenseConstant(r.in(1 - i)) : nullptr;
+    const Shape *flat = product ? reshape->input(0)->shape() : nullptr, *apart = r.in(i)->shape();
+    if (!bias || !flat || !apart || flat->rank() < 2 || !SameShape(r.in(i), r.out())) continue;
+    const Dim& columns = flat->dims().back();
+    const int64_t count = bias->num_elements();
+    if (!columns.is_static() || count < 2 || columns.value() != count) continue;
+    // The axes that the columns became, from the last one on.
+    int64_t axes = 0, size = 1;
+    while (size < count && axes < std::min(apart->rank(), bias->rank())) {
+      ++axes;
+      const Dim& dim = (*apart)[apart->rank() - axes];
+      if (dim != Dim(bias->dim(bias->rank() - axes))) break;
+      size *= dim.value();
+    }
+    if (size != count) continue;
+    Value* row = r.b().Constant(bias->Reshaped({count}), "row");
+    Value* sum = r.b().Op("add", {reshape->input(0), row});
+    return r.Replace(r.b().Op("reshape", {sum, reshape->input(1)}, reshape->attrs()));
+  }
+  return false;
+}
+X2IR_RULE(simplify, add, AddBeforeReshape, {"reshape"});
 
 }  // namespace
 }  // namespace x2ir
