@@ -113,7 +113,7 @@ std::string Call(const std::vector<std::string>& operands, std::string_view modu
   return NodeDef("call", "XlaCallModule", operands, attrs);
 }
 
-// The results as text, or the error.
+// The results as text, or the error; also where it cannot be written as ONNX.
 std::string Results(const std::string& bytes, const std::vector<std::string>& outputs,
                     const std::vector<Tensor>& inputs = {}) {
   absl::StatusOr<Model> model = ParseTensorFlow(bytes, {.outputs = outputs});
@@ -122,6 +122,9 @@ std::string Results(const std::string& bytes, const std::vector<std::string>& ou
   if (const auto problems = model->graph->Validate(); !problems.empty()) return problems[0];
   const auto got = RunGraph(*model->graph, std::vector<Datum>(inputs.begin(), inputs.end()));
   if (!got.ok()) return got.status().ToString();
+  ExportOptions options;
+  options.check = true;
+  if (const absl::Status s = FromIr(*model, "onnx", options); !s.ok()) return s.ToString();
   std::string text;
   for (const Datum& datum : *got) {
     StrAppend(&text, text.empty() ? "" : " ", AttributeText(Attribute(*datum.tensor())));
