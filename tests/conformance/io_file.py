@@ -4,7 +4,8 @@ import struct
 
 import numpy as np
 
-NAMES = {np.dtype("float32"): "F32", np.dtype("float16"): "F16", np.dtype("int64"): "I64", np.dtype("int32"): "I32"}
+NAMES = {np.dtype("float32"): "F32", np.dtype("float16"): "F16", np.dtype("int64"): "I64", np.dtype("int32"): "I32",
+         np.dtype("bool"): "BOOL"}
 
 
 def save_io(path, inputs, outputs):

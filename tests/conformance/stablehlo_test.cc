@@ -269,8 +269,8 @@ TEST(StablehloBack, NodeTestsComeBack) {
               "tests/golden/stablehlo_one_way.txt",
               "Node tests that are not written as StableHLO.");
   bytecode.Finish("stablehlo", "node tests are written as bytecode and come back",
-                  "tests/golden/stablehlo_one_way.txt",
-                  "Node tests that are not written as StableHLO.");
+                  "tests/golden/stablehlo_bytecode_one_way.txt",
+                  "Node tests that are not written as portable artifacts of StableHLO.");
 }
 
 }  // namespace

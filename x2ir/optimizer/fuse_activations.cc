@@ -12,12 +12,15 @@
 //  6. x * tanh(softplus(x)) is mish; so is x * tanh(log(1 + exp(x))): where exp overflows, tanh is
 //     1 either way.
 //  7. min(relu(x), c), min(max(x, 0), c) and relu(min(x, c)) are clip(x, 0, c).
+//  8. exp(d) / reduce_sum(exp(d)) with d = x - reduce_max(x), over one axis, is softmax; d -
+//     log(reduce_sum(exp(d))) is log_softmax.
 // Numbers must equal the exact constants up to rounding in their type; an attribute is a float32,
 // so that formulas with more exact float64 numbers stay. log(1 + exp(x)) alone stays: softplus does
 // not overflow where it does.
 #include <cmath>
 #include <limits>
 
+#include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/rules.h"
 
@@ -244,6 +247,52 @@ absl::StatusOr<bool> FuseRelu(Rewriter& r) {
   return result && r.Replace(result);
 }
 X2IR_RULE(fuse_activations, relu, FuseRelu, {"min"});
+
+// --- Softmax --------------------------------------------------------------------------------
+
+// A reduction over one known axis that is kept.
+struct AlongAxis {
+  Value* of;
+  int64_t axis;
+};
+std::optional<AlongAxis> MatchAlongAxis(const Node* reduction) {
+  if (!reduction || reduction->attrs().Int("keepdims") == 0 || !reduction->input(1)) {
+    return std::nullopt;
+  }
+  const Shape* shape = reduction->input(0)->shape();
+  const auto axes = KnownInts(reduction->input(1));
+  if (!shape || !axes || axes->size() != 1) return std::nullopt;
+  const auto axis = NormalizeAxis((*axes)[0], shape->rank());
+  return axis.ok() ? std::optional(AlongAxis{reduction->input(0), *axis}) : std::nullopt;
+}
+
+// x of x - reduce_max(x) over that axis.
+Value* BelowMax(const Pattern& pattern, const Value* value, int64_t axis) {
+  const Node* sub = pattern.By(value, "sub");
+  const auto max = sub ? MatchAlongAxis(pattern.By(sub->input(1), "reduce_max")) : std::nullopt;
+  return max && max->of == sub->input(0) && max->axis == axis ? max->of : nullptr;
+}
+
+absl::StatusOr<bool> FuseSoftmax(Rewriter& r) {
+  const Pattern pattern(r);
+  const auto sum = MatchAlongAxis(pattern.OnlyBy(r.in(1), "reduce_sum"));
+  const Node* exp = sum && sum->of == r.in(0) ? pattern.By(sum->of, "exp") : nullptr;
+  Value* x = exp ? BelowMax(pattern, exp->input(0), sum->axis) : nullptr;
+  if (!x || !IsFloating(x->dtype()) || !r.context().Has("softmax", x->dtype())) return false;
+  return r.Replace(r.b().Op("softmax", {x}, {{"axis", sum->axis - x->shape()->rank()}}));
+}
+X2IR_RULE(fuse_activations, div, FuseSoftmax, {"reduce_sum"});
+
+absl::StatusOr<bool> FuseLogSoftmax(Rewriter& r) {
+  const Pattern pattern(r);
+  const Node* log = pattern.OnlyBy(r.in(1), "log");
+  const auto sum = log ? MatchAlongAxis(pattern.OnlyBy(log->input(0), "reduce_sum")) : std::nullopt;
+  const Node* exp = sum ? pattern.OnlyBy(sum->of, "exp") : nullptr;
+  Value* x = exp && exp->input(0) == r.in(0) ? BelowMax(pattern, r.in(0), sum->axis) : nullptr;
+  if (!x || !IsFloating(x->dtype()) || !r.context().Has("log_softmax", x->dtype())) return false;
+  return r.Replace(r.b().Op("log_softmax", {x}, {{"axis", sum->axis - x->shape()->rank()}}));
+}
+X2IR_RULE(fuse_activations, sub, FuseLogSoftmax, {"log"});
 
 }  // namespace
 }  // namespace x2ir

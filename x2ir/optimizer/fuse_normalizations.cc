@@ -4,6 +4,8 @@
 //     layer_normalization of scale 1. d^2 is a mul or a pow; the division may be a mul by a
 //     reciprocal or by a power of -1/2.
 //     x * g + (bias - mean(x) * g) with g = scale / sqrt(...) is the same with scale and bias.
+//     So is the same with max(mean(x^2) - mean(x)^2, 0) for the variance, as flax has it: that is
+//     the mean of d^2, but for rounding. The factor may be scale / sqrt(...), multiplied by d then.
 //  2. The same with x itself for d is rms_normalization of scale 1.
 //  3. cast(norm(cast(x))) with scale 1, from a type and back to it, is the norm of x itself with
 //     the type between as stash_type: that is what stash_type means.
@@ -34,26 +36,48 @@ X2IR_RULES_PASS(fuse_normalizations, "Normalizations that were spelled out becom
 
 // --- Statistics -----------------------------------------------------------------------------
 
-// A mean over the last axes, with the number of dims kept.
+// The first of the last axes of that rank that a constant names, in any order; -1: others.
+int64_t FirstOfLastAxes(const Value* axes, int64_t rank) {
+  const Tensor* tensor = DenseConstant(axes);
+  if (!tensor) return -1;
+  auto numbers = tensor->ToInts();
+  if (!numbers.ok() || numbers->empty()) return -1;
+  auto normal = NormalizeAxes(*std::move(numbers), rank);
+  if (!normal.ok()) return -1;
+  std::sort(normal->begin(), normal->end());
+  const auto count = static_cast<int64_t>(normal->size());
+  for (int64_t i = 0; i < count; ++i) {
+    if ((*normal)[i] != rank - count + i) return -1;
+  }
+  return rank - count;
+}
+
+// A mean over the last axes.
 struct Mean {
   Value* of;
   int64_t axis;  // the first of them
 };
-std::optional<Mean> MatchMean(const Node* mean) {
-  if (!mean || mean->attrs().Int("keepdims") == 0) return std::nullopt;
+std::optional<Mean> MatchMean(const Node* mean, bool keeps_dims = true) {
+  if (!mean || (mean->attrs().Int("keepdims") != 0) != keeps_dims) return std::nullopt;
   const Shape* shape = mean->input(0)->shape();
-  const Tensor* axes = DenseConstant(mean->input(1));
-  if (!shape || !axes) return std::nullopt;
-  auto numbers = axes->ToInts();
-  if (!numbers.ok() || numbers->empty()) return std::nullopt;
-  auto normal = NormalizeAxes(*std::move(numbers), shape->rank());
-  if (!normal.ok()) return std::nullopt;
-  std::sort(normal->begin(), normal->end());
-  const auto count = static_cast<int64_t>(normal->size());
-  for (int64_t i = 0; i < count; ++i) {
-    if ((*normal)[i] != shape->rank() - count + i) return std::nullopt;
-  }
-  return Mean{mean->input(0), shape->rank() - count};
+  const int64_t axis = shape ? FirstOfLastAxes(mean->input(1), shape->rank()) : -1;
+  return axis < 0 ? std::nullopt : std::optional(Mean{mean->input(0), axis});
+}
+
+// What an unsqueeze gives its last axes, from that one on; null where it gives others.
+Value* WithoutLastAxes(const Node* unsqueeze, int64_t axis) {
+  const Shape* shape = unsqueeze ? unsqueeze->output(0)->shape() : nullptr;
+  const bool fits = shape && FirstOfLastAxes(unsqueeze->input(1), shape->rank()) == axis;
+  return fits ? unsqueeze->input(0) : nullptr;
+}
+
+// The same, where the axes may have been dropped and put back, too.
+std::optional<Mean> MatchMeanOf(const Pattern& pattern, const Value* value) {
+  if (const auto mean = MatchMean(pattern.By(value, "reduce_mean"))) return mean;
+  const Node* unsqueeze = pattern.By(value, "unsqueeze");
+  const auto mean =
+      unsqueeze ? MatchMean(pattern.By(unsqueeze->input(0), "reduce_mean"), false) : std::nullopt;
+  return mean && WithoutLastAxes(unsqueeze, mean->axis) ? mean : std::nullopt;
 }
 
 // The value whose square this is.
@@ -84,7 +108,8 @@ Value* MatchInverse(const Pattern& pattern, const Value* inverse) {
 // What is divided by a standard deviation: x * y where y is 1 / sqrt(v), or x / sqrt(v).
 struct Quotient {
   Value* dividend;
-  Value* variance;  // with epsilon
+  Value* variance;         // with epsilon
+  Value* scale = nullptr;  // what 1 / sqrt(v) was multiplied by first
 };
 std::optional<Quotient> MatchQuotient(const Pattern& pattern, const Node& node) {
   if (node.op() == "div") {
@@ -95,6 +120,12 @@ std::optional<Quotient> MatchQuotient(const Pattern& pattern, const Node& node) 
     if (Rewriter::UsedOnce(node.input(i))) {
       Value* variance = MatchInverse(pattern, node.input(i));
       if (variance) return Quotient{node.input(1 - i), variance};
+      const Node* scaled = pattern.By(node.input(i), "mul");
+      for (size_t k = 0; scaled && k < 2; ++k) {
+        variance = Rewriter::UsedOnce(scaled->input(k)) ? MatchInverse(pattern, scaled->input(k))
+                                                        : nullptr;
+        if (variance) return Quotient{node.input(1 - i), variance, scaled->input(1 - k)};
+      }
     }
   }
   return std::nullopt;
@@ -103,7 +134,7 @@ std::optional<Quotient> MatchQuotient(const Pattern& pattern, const Node& node) 
 // x - mean(x) over the axes from `axis` on; gives x.
 Value* MatchDeviation(const Pattern& pattern, const Value* value, int64_t axis) {
   const Node* sub = pattern.By(value, "sub");
-  const auto mean = sub ? MatchMean(pattern.By(sub->input(1), "reduce_mean")) : std::nullopt;
+  const auto mean = sub ? MatchMeanOf(pattern, sub->input(1)) : std::nullopt;
   return mean && mean->of == sub->input(0) && mean->axis == axis ? mean->of : nullptr;
 }
 
@@ -129,6 +160,7 @@ struct PlainNorm {
   Value* x;
   int64_t axis;
   float epsilon;
+  Value* scale;  // what the result is multiplied by; null: nothing
 };
 // mean(d^2) + epsilon
 struct Variance {
@@ -146,19 +178,59 @@ std::optional<Variance> MatchVariance(const Pattern& pattern, const Value* value
   return Variance{squared, mean->axis, static_cast<float>(epsilon->number)};
 }
 
+// max(mean(x^2) - mean(x)^2, 0) + epsilon; `squared` is x. Without the max a rounded variance may
+// be negative, and the root of it NaN.
+std::optional<Variance> MatchFastVariance(const Pattern& pattern, const Value* value) {
+  const Node* add = pattern.OnlyBy(value, "add");
+  const auto epsilon = add ? Pattern::NumberOperand(*add) : std::nullopt;
+  if (!epsilon || !(epsilon->number >= 0)) return std::nullopt;
+  const Node* unsqueeze = pattern.OnlyBy(epsilon->other, "unsqueeze");
+  const Value* kept = unsqueeze ? unsqueeze->input(0) : epsilon->other;
+  const Node* max = pattern.OnlyBy(kept, "max");
+  const auto low = max ? Pattern::NumberOperand(*max) : std::nullopt;
+  const Node* relu = pattern.OnlyBy(kept, "relu");
+  if (!relu && !(low && low->number == 0)) return std::nullopt;
+  const Node* sub = pattern.OnlyBy(relu ? relu->input(0) : low->other, "sub");
+  if (!sub) return std::nullopt;
+  const bool keeps_dims = !unsqueeze;
+  const auto of_squares = MatchMean(pattern.OnlyBy(sub->input(0), "reduce_mean"), keeps_dims);
+  const Value* mean_of = SquareOf(pattern, sub->input(1));
+  const auto mean =
+      mean_of ? MatchMean(pattern.By(mean_of, "reduce_mean"), keeps_dims) : std::nullopt;
+  if (!of_squares || !mean || mean->axis != of_squares->axis ||
+      SquareOf(pattern, of_squares->of) != mean->of ||
+      (unsqueeze && !WithoutLastAxes(unsqueeze, mean->axis))) {
+    return std::nullopt;
+  }
+  return Variance{mean->of, mean->axis, static_cast<float>(epsilon->number)};
+}
+
 std::optional<PlainNorm> MatchPlainNorm(Rewriter& r) {
   if (r.out()->dtype() != DType::kFloat32) return std::nullopt;
   const Pattern pattern(r);
   const auto quotient = MatchQuotient(pattern, r.node());
-  const auto variance = quotient ? MatchVariance(pattern, quotient->variance) : std::nullopt;
+  if (!quotient) return std::nullopt;
+  if (const auto fast = MatchFastVariance(pattern, quotient->variance)) {
+    if (MatchDeviation(pattern, quotient->dividend, fast->axis) != fast->squared) {
+      return std::nullopt;
+    }
+    return PlainNorm{"layer_normalization", fast->squared, fast->axis, fast->epsilon,
+                     quotient->scale};
+  }
+  const auto variance = MatchVariance(pattern, quotient->variance);
   if (!variance) return std::nullopt;
   const auto& [squared, axis, epsilon] = *variance;
   Value* x = MatchDeviation(pattern, squared, axis);
   if (x && MatchDeviation(pattern, quotient->dividend, axis) == x) {
-    return PlainNorm{"layer_normalization", x, axis, epsilon};
+    return PlainNorm{"layer_normalization", x, axis, epsilon, quotient->scale};
   }
   if (squared != quotient->dividend) return std::nullopt;
-  return PlainNorm{"rms_normalization", squared, axis, epsilon};
+  return PlainNorm{"rms_normalization", squared, axis, epsilon, quotient->scale};
+}
+
+bool ReplaceByNorm(Rewriter& r, const PlainNorm& norm, Value* y) {
+  if (norm.scale) y = r.b().Op("mul", {y, norm.scale});
+  return r.b().status().ok() && SameShape(y, r.out()) && r.Replace(y);
 }
 
 absl::StatusOr<bool> FuseQuotient(Rewriter& r) {
@@ -169,10 +241,10 @@ absl::StatusOr<bool> FuseQuotient(Rewriter& r) {
                       {{"axis", norm->axis - norm->x->shape()->rank()},
                        {"epsilon", norm->epsilon},
                        {"stash_type", "float32"}});
-  return r.b().status().ok() && r.Replace(y);
+  return ReplaceByNorm(r, *norm, y);
 }
 X2IR_RULE(fuse_normalizations, div, FuseQuotient, {"sqrt"});
-X2IR_RULE(fuse_normalizations, mul, FuseQuotient, {"reciprocal", "div", "pow"});
+X2IR_RULE(fuse_normalizations, mul, FuseQuotient, {"reciprocal", "div", "mul", "pow"});
 
 // In a target without layer_normalization: rows of x are the channels of an image of one axis.
 absl::StatusOr<bool> AsInstanceNorm(Rewriter& r) {
@@ -189,12 +261,12 @@ absl::StatusOr<bool> AsInstanceNorm(Rewriter& r) {
   Value* y = r.b().Op("instance_normalization",
                       {norm->x, ones, FilledConstant(r.b(), DType::kFloat32, dims, 0)},
                       {{"layout", "channels_first"}, {"epsilon", norm->epsilon}});
-  return r.b().status().ok() && r.Replace(y);
+  return ReplaceByNorm(r, *norm, y);
 }
 X2IR_RULES_PASS(layer_norm_as_instance_norm,
                 "Layer norms that were spelled out become instance norms in old targets.");
 X2IR_RULE(layer_norm_as_instance_norm, div, AsInstanceNorm, {"sqrt"});
-X2IR_RULE(layer_norm_as_instance_norm, mul, AsInstanceNorm, {"reciprocal", "div", "pow"});
+X2IR_RULE(layer_norm_as_instance_norm, mul, AsInstanceNorm, {"reciprocal", "div", "mul", "pow"});
 
 absl::StatusOr<bool> FuseCasts(Rewriter& r) {
   const Pattern pattern(r);

@@ -88,6 +88,10 @@ std::optional<Pattern::WithNumber> Pattern::NumberOperand(const Node& node) {
 
 bool Pattern::CollectNode(const Node& node, int depth, Term& product) const {
   const std::string_view op = node.op().view();
+  if (op == "neg") {
+    product.number = -product.number;
+    return Collect(node.input(0), depth + 1, product);
+  }
   const auto with = NumberOperand(node);
   if (op == "mul" && with) {
     product.number *= with->number;
@@ -109,7 +113,7 @@ bool Pattern::CollectNode(const Node& node, int depth, Term& product) const {
 bool Pattern::Collect(Value* value, int depth, Term& product) const {
   if (product.factors.size() > kMaxFactors) return false;
   const Node* node = nullptr;
-  for (std::string_view op : {"mul", "div", "pow"}) {
+  for (std::string_view op : {"mul", "div", "pow", "neg"}) {
     if (!node && depth < kMaxDepth) node = OnlyBy(value, op);
   }
   const size_t before = product.factors.size();

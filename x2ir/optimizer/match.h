@@ -58,8 +58,8 @@ class Pattern {
   };
   static std::optional<WithNumber> NumberOperand(const Node& node);
 
-  // The product that a node computes, through multiplications, divisions by numbers and powers of 2
-  // and 3 whose results have one use. nullopt for very large products.
+  // The product that a node computes, through multiplications, divisions by numbers, negations and
+  // powers of 2 and 3 whose results have one use. nullopt for very large products.
   std::optional<Term> TermOf(const Node& root) const;
   std::optional<Term> TermOf(Value* value) const;
   // A product with a number added to it or subtracted from it.

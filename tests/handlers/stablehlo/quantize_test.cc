@@ -13,7 +13,8 @@ namespace x2ir {
 namespace {
 
 absl::StatusOr<std::string> ResultsOf(std::string_view program) {
-  X2IR_ASSIGN_OR_RETURN(const Model model, Import(Source::Bytes(std::string(program), {}, "x.mlir")));
+  X2IR_ASSIGN_OR_RETURN(const Model model,
+                        Import(Source::Bytes(std::string(program), {}, "x.mlir")));
   X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> results, RunGraph(*model.graph, {}));
   std::string text;
   for (const Datum& result : results) {

@@ -149,6 +149,8 @@ TEST(Stablehlo, OpsOnShapesThereAndBack) {
     ExpectSameThereAndBack("x: float32[2,3]", lines, {x}, "y, z");
     ExpectSameThereAndBack("x: float32[n,m]", lines, {x}, "y, z");
   }
+  ExpectSameThereAndBack("x: float32[n,m], i: int64[k]", "y = gather(x, i) { axis = 1 }",
+                         {x, Tensor::Of<int64_t>({2}, {-1, 0})});
   ExpectSameThereAndBack("i: int64[n]", "d = int64[]{3} v = float32[2]{0, 5} y = one_hot(i, d, v)",
                          {Tensor::Of<int64_t>({3}, {0, -1, 7})});
   ExpectSameThereAndBack(

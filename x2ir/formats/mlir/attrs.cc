@@ -401,8 +401,14 @@ absl::Status AttrParser::ParseAlias() {
 }
 
 absl::Status AttrParser::ParseResources() {
-  const size_t begin = text_.rfind("{-#");
-  if (begin == text_.npos) return absl::OkStatus();
+  const size_t last = text_.find_last_not_of(" \t\r\n");
+  if (last == text_.npos || !text_.substr(0, last + 1).ends_with("#-}")) return absl::OkStatus();
+  // By characters: the digits of a large weight may be before it, or after.
+  size_t begin = last;
+  do {
+    begin = begin == 0 ? text_.npos : text_.rfind('{', begin - 1);
+    if (begin == text_.npos) return absl::OkStatus();
+  } while (!text_.substr(begin).starts_with("{-#"));
   const std::string_view all = text_;
   pos_ = begin + 3;
   // "dialect_resources: { builtin: { name: "0x..." } }, external_resources: { ... }"

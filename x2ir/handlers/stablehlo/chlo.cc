@@ -37,6 +37,40 @@ Expr InDouble(const Expr& x) {
   return kFunction(x.To(DType::kFloat64)).To(x.dtype());
 }
 
+// x of number * x, where the number is one for all elements.
+const Value* ScaledValue(const Value* product) {
+  const Node* node = product->producer();
+  if (!node || node->num_inputs() != 2) return product;
+  const std::string_view op = node->op().view();
+  if (op != "mul" && op != "multiply" && op != "div" && op != "divide") return product;
+  for (const size_t i : {0, 1}) {
+    const Node* made = node->input(i)->producer();
+    const bool number = node->input(i)->constant() || (made && made->Is("expand")) ||
+                        (made && made->op() == "broadcast_in_dim");
+    if (number && (i == 1 || op.starts_with("mul"))) return node->input(1 - i);
+  }
+  return product;
+}
+
+// As part of a gelu, x * erfc(-x * sqrt(1/2)) / 2, it is 1 - erf, which is how the layer is known.
+// The numbers that differ are those that are next to nothing beside x.
+bool IsOfGelu(StablehloArgs& a) {
+  const Value& result = *a.node().output(0);
+  if (result.uses().size() != 1 || result.is_graph_output()) return false;
+  const Node& user = *result.uses()[0].node;
+  if (user.op() != "multiply") return false;
+  const Value* x = ScaledValue(a.in(0).value());
+  if (x->producer() && x->producer()->Is("neg")) x = x->producer()->input(0);
+  const Value* other = user.input(1 - result.uses()[0].index);
+  return x != a.in(0).value() && (other == x || ScaledValue(other) == x);
+}
+Value* FromErfc(StablehloArgs& a) {
+  if (a.dtype(0) != DType::kFloat64 && IsOfGelu(a)) {
+    return 1.0 + (a.in(0) * -1.0).Op("erf");
+  }
+  return InDouble<Erfc>(a.in(0));
+}
+
 Value* Conjugate(StablehloArgs& a) {
   const Expr x = a.in(0);
   return IsComplex(x.dtype()) ? NumberOfParts(Conj(PartsOfNumber(x))) : x.Op("identity");
@@ -177,7 +211,7 @@ absl::StatusOr<Values> FromScan(StablehloArgs& a) {
 
 }  // namespace
 
-X2IR_STABLEHLO(erf).From({{"chlo.erfc", OfOne<InDouble<Erfc>>},
+X2IR_STABLEHLO(erf).From({{"chlo.erfc", FromErfc},
                           {"chlo.erf_inv", OfOne<Erfinv>},
                           {"chlo.lgamma", OfOne<Lgamma>},
                           {"chlo.digamma", OfOne<Digamma>},

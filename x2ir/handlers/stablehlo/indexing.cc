@@ -77,10 +77,33 @@ absl::StatusOr<Value*> FromGather(StablehloArgs& a) {
   return GatherSlices(a, sizes);
 }
 
+// A size that is computed is that of an axis without indices, whose slices begin at 0: a gather of
+// the whole axis has them, and what is behind them is cut off.
 absl::StatusOr<Value*> FromDynamicGather(StablehloArgs& a) {
-  X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> known, a.KnownInts(2, "slice_sizes"));
-  std::vector<Size> sizes(known.begin(), known.end());
-  return GatherSlices(a, sizes);
+  if (const auto known = a.Ints(2)) return GatherSlices(a, {known->begin(), known->end()});
+  const Expr x = a.in(0), given = a.AsInt64(a.in(2));
+  const int64_t rank = x.rank();
+  const std::vector<int64_t> dropped = a.Ints("collapsed_slice_dims"),
+                             batching = a.Ints("operand_batching_dims"),
+                             indexed = a.Ints("start_index_map"), offset = a.Ints("offset_dims");
+  const auto is_in = [](const std::vector<int64_t>& axes, int64_t axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
+  std::vector<Size> sizes, cuts;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (is_in(dropped, i) || is_in(batching, i)) {
+      sizes.emplace_back(1);
+      continue;
+    }
+    a.Require(!is_in(indexed, i), "a computed size of slices along an axis of indices");
+    sizes.emplace_back();  // the whole axis
+    cuts.emplace_back(ElementAt(given, 0, i));
+  }
+  if (cuts.size() != offset.size()) return Invalid("offset_dims that are not one for each axis");
+  X2IR_ASSIGN_OR_RETURN(Value * all, GatherSlices(a, sizes));
+  Expr y(a, all);
+  for (size_t i = 0; i < cuts.size(); ++i) y = Slice(y, offset[i], 0, cuts[i]);
+  return y.value();
 }
 
 // --- Slices of any one place

@@ -113,8 +113,18 @@ Expr DotGeneral(StablehloArgs& a, const Expr& lhs, const Expr& rhs, const DotSpe
   const Expr x = lhs.To(t), y = rhs.To(t);
   if (d.lhs_contracting.empty()) return OuterProduct(x, y, d, free_x, free_y).To(result);
   const bool batched = !d.lhs_batch.empty();
-  // Rows of any number of axes are what matmul broadcasts over, if there is one other matrix.
-  const bool keep_x = !batched && free_x.size() > 1 && free_y.size() == 1;
+  // Where both matrices would be transposed, the product of the two the other way round is.
+  const auto ends_in = [](int64_t rank, const DotAxes& axes) {
+    return axes.size() == 1 && axes[0] == rank - 1;
+  };
+  const bool turned = batched && free_x.size() == 1 && free_y.size() == 1 &&
+                      ends_in(rank_y, d.rhs_contracting) && !ends_in(rank_x, d.lhs_contracting);
+  if (turned) {
+    const DotSpec swapped = {d.rhs_batch, d.lhs_batch, d.rhs_contracting, d.lhs_contracting};
+    return SwapLast(DotGeneral(a, rhs, lhs, swapped, result));
+  }
+  // Rows of any number of axes are what matmul broadcasts over.
+  const bool keep_x = !batched && free_x.size() > 1 && !free_y.empty();
   const Expr left = MatrixOf(x, d.lhs_batch, free_x, d.lhs_contracting, true, keep_x);
   const Expr right = MatrixOf(y, d.rhs_batch, free_y, d.rhs_contracting, false, false);
   const Expr product = MatMul(left, right).To(result);
@@ -183,7 +193,7 @@ Value* FromCholesky(StablehloArgs& a) {
 
 Value* FromTriangularSolve(StablehloArgs& a) {
   const bool left = a.Bool("left_side", true), unit = a.Bool("unit_diagonal", false);
-  bool upper = !a.Bool("lower", true);
+  bool upper = !a.Bool("lower", false);
   const std::string transpose = a.String("transpose_a", "NO_TRANSPOSE");
   const Expr m = a.in(0), b = a.in(1);
   if (m.rank() < 2 || b.rank() != m.rank()) a.Fail(Invalid("matrices of different ranks"));

@@ -25,6 +25,10 @@ std::optional<Expr> ReducedBy(std::string_view body, const Expr& x,
                               const std::vector<int64_t>& axes) {
   const DType t = x.dtype();
   if (t == DType::kBool) {
+    const auto is_one = [&](int64_t axis) { return DimAt(x, axis) == Dim(1); };
+    if (body != "xor" && !body.empty() && std::all_of(axes.begin(), axes.end(), is_one)) {
+      return Squeeze(x, axes);
+    }
     if (body == "or" || body == "maximum" || body == "add") return Any(x, axes);
     if (body == "and" || body == "minimum" || body == "multiply") return All(x, axes);
     return std::nullopt;

@@ -12,9 +12,12 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/loop.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/core/read_through.h"
 #include "x2ir/handlers/stablehlo/elementwise.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
 namespace {
@@ -118,6 +121,48 @@ Type ResultTypeOf(const Value& result, const std::vector<Value*>& operands) {
   return result.type();
 }
 
+// Whether a node can be run on whole tensors.
+bool RunsOnTensors(const Node& node) {
+  const std::string_view op = node.op().view();
+  return node.dialect().view() == StablehloDialect::kName && !node.has_subgraphs() &&
+         node.num_outputs() == 1 &&
+         (IsByElement(op) || IsIdentityOfScalars(op) || op == "constant");
+}
+
+// A region with branches, loops or reductions of its own, element by element in a loop.
+std::vector<Expr> RunByElement(StablehloArgs& a, const Graph& region,
+                               const std::vector<Expr>& arguments) {
+  Builder& b = a.b();
+  const auto inlined = [&](const std::vector<Expr>& given) {
+    const Values values = InlineGraph(b, region, Values(given.begin(), given.end()));
+    std::vector<Expr> results;
+    for (Value* value : values) results.emplace_back(b, value);
+    return results;
+  };
+  const auto like =
+      std::find_if(arguments.begin(), arguments.end(), [](const Expr& x) { return x.rank() > 0; });
+  if (like == arguments.end()) return inlined(arguments);
+  const Expr shape = ShapeOf(*like), count = Scalar(b, Product(b, AllSizes(*like)));
+  std::vector<Expr> flat;
+  std::vector<DType> types, result_types;
+  for (const Expr& x : arguments) {
+    flat.push_back(Flat(x.rank() > 0 ? x : Expand(x, shape)));
+    types.push_back(x.dtype());
+  }
+  for (const Value* output : region.outputs()) result_types.push_back(output->dtype());
+  const std::vector<Expr> parts = PartsOf(flat);
+  const std::vector<Expr> stacked = Rounds(count, {}, [&](const Expr& i, const std::vector<Expr>&) {
+    std::vector<Expr> given;
+    for (const Expr& part : parts) given.push_back(Gather(part, i, 0));
+    return PartsOf(inlined(FromParts(given, types)));
+  });
+  std::vector<Expr> results;
+  for (const Expr& result : FromParts(stacked, result_types)) {
+    results.push_back(ReshapeTo(result, AllSizes(*like)));
+  }
+  return results;
+}
+
 // What `wanted` needs of the region, in the region's order.
 absl::flat_hash_set<const Node*> NeededBy(const Graph& region,
                                           absl::Span<const Value* const> wanted) {
@@ -175,6 +220,11 @@ std::string_view KnownBody(const Graph& region, size_t i) {
   const size_t n = region.outputs().size();
   if (i >= n || region.inputs().size() != 2 * n) return "";
   const Value* result = region.outputs()[i];
+  // A conversion to the type that it has already changes nothing.
+  while (OpOf(region, result) == "convert" && result->producer()->num_inputs() == 1 &&
+         result->producer()->input(0)->dtype() == result->dtype()) {
+    result = result->producer()->input(0);
+  }
   if (IsArgument(region, result, i)) return "first";
   if (IsArgument(region, result, i + n)) return "second";
   for (const std::string_view op : kCommuting) {
@@ -218,8 +268,7 @@ std::vector<Expr> RunRegionTo(StablehloArgs& a, const Graph& region,
       values[node->output(0)] = operands[0];
       continue;
     }
-    if (node->dialect().view() != StablehloDialect::kName || node->has_subgraphs() ||
-        node->num_outputs() != 1 || !(IsByElement(op) || op == "constant")) {
+    if (!RunsOnTensors(*node) || IsIdentityOfScalars(op)) {
       a.Fail(Unimplemented("its region has '", op, "', which is not by element"));
     }
     std::vector<Value*> results =
@@ -234,6 +283,9 @@ std::vector<Expr> RunRegionTo(StablehloArgs& a, const Graph& region,
 
 std::vector<Expr> RunRegion(StablehloArgs& a, const Graph& region,
                             const std::vector<Expr>& arguments) {
+  for (const Node* node : region.nodes()) {
+    if (!RunsOnTensors(*node)) return RunByElement(a, region, arguments);
+  }
   return RunRegionTo(a, region, arguments, region.outputs());
 }
 

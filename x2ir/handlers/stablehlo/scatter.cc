@@ -40,7 +40,7 @@ Expr PutInRows(const Expr& rows, const Expr& numbers, const Expr& updates, std::
   return ScatterNd(rows, numbers, changes, reduction);
 }
 
-// Updates one after another.
+// Updates one after another, in rows of these numbers ([count]).
 std::vector<Expr> PutOneByOne(StablehloArgs& a, const Graph& body, const std::vector<Expr>& rows,
                               const Expr& numbers, const std::vector<Expr>& updates) {
   const std::vector<Expr> parts = PartsOf(updates);
@@ -48,7 +48,7 @@ std::vector<Expr> PutOneByOne(StablehloArgs& a, const Graph& body, const std::ve
   for (const Expr& update : updates) types.push_back(update.dtype());
   const Combine combine = CombineBy(a, body);
   return Repeat(SizeOf(numbers, 0), rows, [&](const Expr& i, const std::vector<Expr>& carried) {
-    const Expr number = Gather(numbers, i, 0);  // [1]
+    const Expr number = Unsqueeze(Gather(numbers, i, 0), {0});
     std::vector<Expr> old, given;
     for (const Expr& each : carried) old.push_back(Gather(each, number, 0));
     for (const Expr& part : parts) given.push_back(Unsqueeze(Gather(part, i, 0), {0}));

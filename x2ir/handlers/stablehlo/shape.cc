@@ -83,9 +83,12 @@ Expr Placed(StablehloArgs& a, const Expr& x, const std::vector<int64_t>& dimensi
 }
 
 Value* BroadcastInDim(StablehloArgs& a) {
-  const std::vector<int64_t> sizes = a.OutSizes();
-  const Expr x =
-      Placed(a, a.in(0), a.Ints("broadcast_dimensions"), static_cast<int64_t>(sizes.size()));
+  const std::vector<int64_t> sizes = a.OutSizes(), dimensions = a.Ints("broadcast_dimensions");
+  // Ops that broadcast take a number as it is.
+  if (a.RankOf(0) == 0 && dimensions.empty() && !sizes.empty()) {
+    return Expand(a.in(0), Ints(a, sizes));
+  }
+  const Expr x = Placed(a, a.in(0), dimensions, static_cast<int64_t>(sizes.size()));
   const auto known = KnownSizes(x);
   if (known && *known == sizes) return x.value() == a.in(0).value() ? x.Op("identity") : x;
   return Expand(x, Ints(a, sizes));

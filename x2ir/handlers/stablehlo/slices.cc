@@ -99,9 +99,9 @@ Slices SlicesOf(StablehloArgs& a, const Expr& x, const Expr& indices, const Slic
     a.Fail(Invalid("operand and indices have different numbers of batching axes"));
   }
   const auto components = static_cast<int64_t>(n.index_map.size());
-  const Dim given = vector_dim == indices_rank ? Dim(1) : DimAt(indices, vector_dim);
-  if (given.is_static() && given.value() != components) {
-    a.Fail(Invalid("indices have ", given.value(), " components, not ", components));
+  const Dim stated = vector_dim == indices_rank ? Dim(1) : DimAt(indices, vector_dim);
+  if (stated.is_static() && stated.value() != components) {
+    a.Fail(Invalid("indices have ", stated.value(), " components, not ", components));
   }
   Slices s;
   s.offset_dims = n.offset_dims;
@@ -112,8 +112,10 @@ Slices SlicesOf(StablehloArgs& a, const Expr& x, const Expr& indices, const Slic
   const Expr numbers = indices.To(DType::kInt64);
   for (int64_t i = 0; i < rank; ++i) {
     SlicedAxis axis;
-    axis.size = sizes[static_cast<size_t>(i)];
+    const Size& given = sizes[static_cast<size_t>(i)];
     const Size whole = SizeAt(x, i);
+    const bool is_all = !given.number && !given.value;
+    axis.size = is_all ? whole : given;
     const auto component = std::find(n.index_map.begin(), n.index_map.end(), i);
     const auto batching = std::find(n.batching.begin(), n.batching.end(), i);
     axis.dropped = batching != n.batching.end() || IsIn(n.collapsed, i);
@@ -132,7 +134,7 @@ Slices SlicesOf(StablehloArgs& a, const Expr& x, const Expr& indices, const Slic
         }
       }
     }
-    axis.whole = !axis.dropped && !axis.start && SameSize(whole, axis.size);
+    axis.whole = !axis.dropped && !axis.start && (is_all || SameSize(whole, axis.size));
     s.axes.push_back(std::move(axis));
   }
   return s;

@@ -43,7 +43,8 @@ struct Slices {
   std::vector<int64_t> Windows() const;
 };
 
-// `sizes`: of the slice along each axis of the tensor. `clamps`: starts are moved so that slices
+// `sizes`: of the slice along each axis of the tensor; one without a number and a value is that of
+// the whole axis. `clamps`: starts are moved so that slices
 // lie inside (gather); else an axis that has a start is no whole one.
 Slices SlicesOf(StablehloArgs& a, const Expr& x, const Expr& indices, const SliceNumbers& n,
                 const std::vector<Size>& sizes, bool clamps);

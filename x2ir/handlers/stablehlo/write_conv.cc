@@ -20,14 +20,18 @@ struct WrittenConv {
   bool reversed;
 };
 
-// The window, with pads in place of auto_pad.
-absl::StatusOr<Window> ConvWindow(StablehloWriter& w) {
+absl::StatusOr<Window> GivenWindow(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t kernel_rank, w.Rank(1));
   if (rank < 2 || kernel_rank != rank) return CannotExpress("a kernel of another rank");
   const auto kernel = KnownSizes(w.in(1), 2, rank);
   if (!kernel) return CannotExpress("a kernel of unknown size");
-  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), *kernel));
+  return ReadWindow(w.attrs(), *kernel);
+}
+
+// The window, with pads in place of auto_pad.
+absl::StatusOr<Window> ConvWindow(StablehloWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(Window window, GivenWindow(w));
   std::optional<Window> padded = WithPads(std::move(window), w.shape(0));
   if (!padded) return CannotExpress("padding that depends on a size that is not known");
   return *std::move(padded);
@@ -75,18 +79,27 @@ absl::StatusOr<Value*> ToConv(StablehloWriter& w) {
 
 // A convolution of the input with steps - 1 zeros between its elements, by the reversed kernel.
 absl::StatusOr<Value*> ToConvTranspose(StablehloWriter& w) {
-  if (w.attrs().Has("output_shape") || w.String("auto_pad") != "NOTSET") {
-    return CannotExpress("padding that follows from the result's size");
-  }
   WrittenConv c;
-  X2IR_ASSIGN_OR_RETURN(c.window, ConvWindow(w));
+  X2IR_ASSIGN_OR_RETURN(c.window, GivenWindow(w));
   c.group = w.Int("group");
   const std::vector<int64_t> more =
       w.attrs().Ints("output_padding", std::vector<int64_t>(c.window.rank(), 0));
+  const bool by_size = !w.attrs().Ints("output_shape", {}).empty() || IsSame(c.window.auto_pad);
   for (size_t i = 0; i < c.window.rank(); ++i) {
-    const int64_t all = c.window.extent(i) - 1;
+    const int64_t all = c.window.extent(i) - 1, after = i < more.size() ? more[i] : 0;
+    int64_t beyond = 0;  // what the result has after all that windows cover
+    if (by_size) {
+      const Dim in = DimAt(w.in(0), c.window.axis(i));
+      const Shape* out = w.out_type().shape();
+      const Dim size = out ? (*out)[c.window.axis(i)] : Dim();
+      if (!in.is_static() || !size.is_static()) return CannotExpress("sizes that are not known");
+      const int64_t full = c.window.strides[i] * (in.value() - 1) + after + all + 1;
+      const int64_t cut = full - size.value();
+      c.window.SplitPads(i, std::max<int64_t>(cut, 0), c.window.auto_pad == AutoPad::kSameUpper);
+      beyond = std::max<int64_t>(-cut, 0);
+    }
     c.padding.push_back(all - c.window.pad_begin(i));
-    c.padding.push_back(all - c.window.pad_end(i) + (i < more.size() ? more[i] : 0));
+    c.padding.push_back(all - c.window.pad_end(i) + after + beyond);
   }
   c.lhs_dilation = c.window.strides;
   c.strides.assign(c.window.rank(), 1);

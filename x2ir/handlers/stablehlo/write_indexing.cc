@@ -26,28 +26,27 @@ absl::StatusOr<Value*> GatherHlo(StablehloWriter& w, Value* x, Value* indices, N
                                  const Numbers& index_map, const Numbers& batching,
                                  const Numbers& indices_batching) {
   Numbers slice;
+  std::vector<Size> sizes;
   for (int64_t i = 0; i < x->shape()->rank(); ++i) {
     const auto is_in = [&](const Numbers& axes) {
       return std::find(axes.begin(), axes.end(), i) != axes.end();
     };
-    const Dim& dim = (*x->shape())[i];
-    if (is_in(index_map) || is_in(batching)) {
-      slice.push_back(1);
-    } else if (dim.is_static()) {
-      slice.push_back(dim.value());
-    } else {
-      return CannotExpress("slices of an unknown size");
-    }
+    const bool is_one = is_in(index_map) || is_in(batching);
+    sizes.push_back(is_one ? Size(1) : SizeAt({w, x}, i));
+    if (sizes.back().number) slice.push_back(*sizes.back().number);
   }
-  return w.Hlo("gather", {x, indices},
-               {{"offset_dims", std::move(offset_dims)},
-                {"collapsed_slice_dims", index_map},
-                {"operand_batching_dims", batching},
-                {"start_indices_batching_dims", indices_batching},
-                {"start_index_map", index_map},
-                {"index_vector_dim", indices->shape()->rank() - 1},
-                {"slice_sizes", slice},
-                {"indices_are_sorted", 0}});
+  AttributeMap attrs{{"offset_dims", std::move(offset_dims)},
+                     {"collapsed_slice_dims", index_map},
+                     {"operand_batching_dims", batching},
+                     {"start_indices_batching_dims", indices_batching},
+                     {"start_index_map", index_map},
+                     {"index_vector_dim", indices->shape()->rank() - 1},
+                     {"indices_are_sorted", 0}};
+  if (slice.size() < sizes.size()) {
+    return w.Hlo("dynamic_gather", {x, indices, Vector(w, sizes)}, std::move(attrs));
+  }
+  attrs.Set("slice_sizes", slice);
+  return w.Hlo("gather", {x, indices}, std::move(attrs));
 }
 
 absl::StatusOr<Value*> ToGather(StablehloWriter& w) {

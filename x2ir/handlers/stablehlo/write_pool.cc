@@ -20,36 +20,83 @@ absl::StatusOr<Window> PoolWindow(StablehloWriter& w) {
   return *std::move(padded);
 }
 
-absl::StatusOr<Value*> WindowHlo(StablehloWriter& w, Value* x, std::string_view op,
-                                 const Window& window) {
+struct WindowParts {
+  AttributeMap attrs;
+  std::vector<Dim> dims;  // of the result
+};
+absl::StatusOr<WindowParts> PartsOf(const Value* x, const Window& window) {
   const size_t rank = window.rank() + 2;
   std::vector<int64_t> sizes(rank, 1), strides(rank, 1), dilations(rank, 1), ones(rank, 1);
+  WindowParts parts = {{}, x->shape()->dims()};
   for (size_t i = 0; i < window.rank(); ++i) {
     const auto axis = static_cast<size_t>(window.axis(i));
     sizes[axis] = window.kernel[i];
     strides[axis] = window.strides[i];
     dilations[axis] = window.dilations[i];
+    X2IR_ASSIGN_OR_RETURN(parts.dims[axis], OutputDim(window, i, parts.dims[axis]));
   }
-  X2IR_ASSIGN_OR_RETURN(auto body, BodyOf(op, x->dtype()));
-  std::vector<Dim> dims = x->shape()->dims();
-  for (size_t i = 0; i < window.rank(); ++i) {
-    const auto axis = static_cast<size_t>(window.axis(i));
-    X2IR_ASSIGN_OR_RETURN(dims[axis], OutputDim(window, i, dims[axis]));
-  }
-  return w.Hlo("reduce_window", {x, InitOf(w.b(), op, x->dtype())},
-               {{"window_dimensions", sizes},
-                {"window_strides", strides},
-                {"base_dilations", ones},
-                {"window_dilations", dilations},
-                {"padding", PairsOfPads(TensorPads(window))},
-                {"body", body}},
-               WithDims(x->type(), std::move(dims)));
+  parts.attrs = {{"window_dimensions", sizes},
+                 {"window_strides", strides},
+                 {"base_dilations", ones},
+                 {"window_dilations", dilations},
+                 {"padding", PairsOfPads(TensorPads(window))}};
+  return parts;
 }
 
-absl::StatusOr<Value*> ToMaxPool(StablehloWriter& w) {
-  if (w.wants(1)) return CannotExpress("the places of the largest elements");
+absl::StatusOr<Value*> WindowHlo(StablehloWriter& w, Value* x, std::string_view op,
+                                 const Window& window) {
+  X2IR_ASSIGN_OR_RETURN(WindowParts parts, PartsOf(x, window));
+  X2IR_ASSIGN_OR_RETURN(auto body, BodyOf(op, x->dtype()));
+  parts.attrs.Set("body", std::move(body));
+  return w.Hlo("reduce_window", {x, InitOf(w.b(), op, x->dtype())}, std::move(parts.attrs),
+               WithDims(x->type(), std::move(parts.dims)));
+}
+
+// The numbers of elements, as they are with channels first.
+absl::StatusOr<Value*> PlacesOf(StablehloWriter& w, const Value* x, const Window& window) {
+  const auto sizes = x->shape()->Static();
+  if (!sizes) return CannotExpress("places in a tensor of unknown size");
+  if (w.Int("storage_order") != 0) return CannotExpress("places that count by columns");
+  std::vector<int64_t> first = *sizes;
+  const auto rank = static_cast<int64_t>(first.size());
+  if (window.channels_last) {
+    first.pop_back();
+    first.insert(first.begin() + 1, sizes->back());
+  }
+  const int64_t count = Product(*sizes);
+  const Expr numbers(w.b(), w.Hlo("iota", {}, {{"iota_dimension", 0}},
+                                  Type::Tensor(DType::kInt64, Shape({Dim(count)}))));
+  const Expr placed = Reshape(numbers, first);
+  return window.channels_last ? MoveAxis(placed, 1, rank - 1).value() : placed.value();
+}
+
+// The largest element of each window and its place, the first of equal ones.
+absl::StatusOr<Values> MaxWithPlaces(StablehloWriter& w, const Window& window) {
+  Value* x = w.in(0);
+  X2IR_ASSIGN_OR_RETURN(WindowParts parts, PartsOf(x, window));
+  X2IR_ASSIGN_OR_RETURN(Value * places, PlacesOf(w, x, window));
+  const DType t = x->dtype();
+  const Type number = Type::Tensor(t, Shape()), place = Type::Tensor(DType::kInt64, Shape());
+  X2IR_ASSIGN_OR_RETURN(auto body, RegionOf({number, place, number, place}, [&](const auto& a) {
+                          const Expr &u = a[0], &i = a[1], &v = a[2], &j = a[3];
+                          Expr first = u > v;
+                          if (IsFloating(t)) first = first | IsNan(u);
+                          const Expr equal = u == v, earlier = i < j;
+                          const Expr wanted = first | (equal & earlier);
+                          return std::vector<Expr>{Where(first, u, v), Where(wanted, i, j)};
+                        }));
+  parts.attrs.Set("body", std::move(body));
+  const Type largest = WithDims(x->type(), parts.dims);
+  return w.HloAll("reduce_window", {x, places, InitOf(w.b(), "maximum", t), w.b().Int(INT64_MAX)},
+                  std::move(parts.attrs), {true, true},
+                  {largest, Type::Tensor(DType::kInt64, *largest.shape())});
+}
+
+absl::StatusOr<Values> ToMaxPool(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const Window window, PoolWindow(w));
-  return WindowHlo(w, w.in(0), "maximum", window);
+  if (w.wants(1)) return MaxWithPlaces(w, window);
+  X2IR_ASSIGN_OR_RETURN(Value * largest, WindowHlo(w, w.in(0), "maximum", window));
+  return Values{largest};
 }
 
 // How many elements each window has along each axis: [out, 1, ...], one after another multiplied.

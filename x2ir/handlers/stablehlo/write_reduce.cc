@@ -138,17 +138,6 @@ absl::StatusOr<Values> ToTopK(StablehloWriter& w) {
   Value* x = w.in(0);
   const DType t = x->dtype();
   const bool largest = w.Int("largest") != 0;
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  const auto shorter = [&](DType type) {
-    std::vector<Dim> dims = x->shape()->dims();
-    dims[static_cast<size_t>(axis)] = Dim((*k)[0]);
-    return Type::Tensor(type, Shape(std::move(dims)));
-  };
-  if (largest && axis + 1 == rank && t != DType::kBool && (*k)[0] > 0) {
-    const Values top = w.HloAll("chlo.top_k", {x}, {{"k", (*k)[0]}}, {true, true},
-                                {shorter(t), shorter(DType::kInt32)});
-    return Values{top[0], w.Cast(top[1], DType::kInt64)};
-  }
   X2IR_ASSIGN_OR_RETURN(Value * places, IotaHlo(w, DType::kInt64, *x->shape(), axis));
   const Type number = Type::Tensor(t, Shape()), place = Type::Tensor(DType::kInt64, Shape());
   const auto before = [&](const std::vector<Expr>& a) {
