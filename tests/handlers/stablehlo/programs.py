@@ -72,7 +72,8 @@ def region(kind, t):
         lines += [f'%v = stablehlo.add %p, %p : {of}', f'%w = stablehlo.add %v, %q : {of}']
     else:
         lines.append(f'%w = stablehlo.{kind} %p, %q : {of}')
-    return '{\n' + ''.join(f'    {x}\n' for x in lines) + f'    stablehlo.return {result} : {of}\n  }}'
+    lines.append(f'stablehlo.return {result} : {of}')
+    return '{\n' + ''.join(f'    {x}\n' for x in lines) + '  }'
 
 
 def comparator(direction, t):
