@@ -15,6 +15,7 @@
 //  8. exp(d) / reduce_sum(exp(d)) with d = x - reduce_max(x), over one axis, is softmax; d -
 //     log(reduce_sum(exp(d))) is log_softmax.
 //  9. 1 / (1 + exp(-x)) is sigmoid: both are 0 where exp overflows.
+// 10. max(x, 0) is relu.
 // Numbers must equal the exact constants up to rounding in their type; an attribute is a float32,
 // so that formulas with more exact float64 numbers stay. log(1 + exp(x)) alone stays: softplus does
 // not overflow where it does.
@@ -248,6 +249,14 @@ absl::StatusOr<bool> FuseRelu(Rewriter& r) {
   return result && r.Replace(result);
 }
 X2IR_RULE(fuse_activations, relu, FuseRelu, {"min"});
+
+absl::StatusOr<bool> MaxAsRelu(Rewriter& r) {
+  const DType t = r.out()->dtype();
+  const auto low = IsFloating(t) ? Pattern::NumberOperand(r.node()) : std::nullopt;
+  if (!low || low->number != 0 || !r.context().Has("relu", t)) return false;
+  return r.Replace(r.b().Op("relu", {low->other}));
+}
+X2IR_RULE(fuse_activations, max, MaxAsRelu, {kKnownOperand});
 
 // --- Sigmoid --------------------------------------------------------------------------------
 
