@@ -37,6 +37,8 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 #include "x2ir/inspect/checks.h"
+#include "x2ir/inspect/compare.h"
+#include "x2ir/inspect/verify.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -269,8 +271,35 @@ TEST(StablehloBack, NodeTestsComeBack) {
               "tests/golden/stablehlo_one_way.txt",
               "Node tests that are not written as StableHLO.");
   bytecode.Finish("stablehlo", "node tests are written as bytecode and come back",
-                  "tests/golden/stablehlo_one_way.txt",
-                  "Node tests that are not written as StableHLO.");
+                  "tests/golden/stablehlo_bytecode_one_way.txt",
+                  "Node tests that are not written as portable artifacts of StableHLO.");
+}
+
+// Two networks are written, read again and compared value by value.
+TEST(StablehloBack, NetworksAgreeNodeByNode) {
+  for (const char* name : {"demo", "gru", "unet_tiny"}) {
+    const auto ir = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/", name, "/model.onnx"));
+    ASSERT_TRUE(ir.ok()) << ir.status();
+    std::string note;
+    const auto io = RandomCase(*ir->graph, 1, &note);
+    ASSERT_TRUE(io.ok()) << io.status();
+    for (const char* format : {"stablehlo", "stablehlo_bytecode"}) {
+      SCOPED_TRACE(StrCat(name, " as ", format));
+      std::string bytes;
+      const absl::Status written =
+          Export(ir->Clone(), Sink::To(&bytes, "x.mlir"), {.format = format});
+      ASSERT_TRUE(written.ok()) << written;
+      const auto again = Import(Source::Bytes(bytes, {}, "x.mlir"));
+      ASSERT_TRUE(again.ok()) << again.status();
+      const auto compared = CompareModels(*ir, *again, {*io});
+      ASSERT_TRUE(compared.ok()) << compared.status();
+      EXPECT_TRUE(compared->agrees()) << compared->ToText();
+      EXPECT_FALSE(compared->first.has_value()) << compared->ToText();
+      // Bytecode has no names, so that only outputs are found there.
+      const size_t least = std::string_view(format) == "stablehlo" ? 4 : 1;
+      EXPECT_GE(compared->values.size(), least);
+    }
+  }
 }
 
 }  // namespace

@@ -183,6 +183,26 @@ def @main(%n: int32) -> int32 { @loop(%n, 0) }
 )",
                        {"int32[]{4}"}),
             "int32[]{10}");
+  // As the importer of ONNX has them: the function is what a let gives, and a state grows.
+  EXPECT_EQ(RunProgram(R"(#[version = "0.0.5"]
+def @main(%n: int64, %x: Tensor[(1, 2), float32]) {
+  %9 = (let %while_loop = fn (%i: int64, %max: int64, %cond: bool, %s: Tensor[(1, 2), float32], %scan: Tensor[(?, 2), float32]) {
+    %0 = equal(%cond, True);
+    %1 = logical_and(%0, less(%i, %max));
+    if (%1) {
+      %2 = multiply(%s, 2f);
+      %3 = (%scan, %2);
+      %while_loop(add(%i, 1i64), %max, %cond, %2, concatenate(%3), /* en_id=3 */)
+    } else {
+      (%i, %max, %cond, %s, %scan)
+    }
+  };
+  %while_loop)(0i64, %n, True, %x, zeros(shape=[0, 2], dtype="float32"));
+  (%9.3, %9.4)
+}
+)",
+                       {"int64[]{2}", "float32[1,2]{1, 2}"}),
+            "float32[1,2]{4, 8}; float32[2,2]{2, 4, 4, 8}");
   EXPECT_THAT(RunProgram("def @f(%i: int32) { if (less(%i, 3)) { add(1, @f(%i)) } else { %i } }\n"
                          "def @main(%i: int32) { @f(%i) }",
                          {"int32[]{0}"}),

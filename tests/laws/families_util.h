@@ -32,8 +32,8 @@ struct RowFile {
 std::optional<RowFile> RowFileOf(const Form& form);
 // conv.cc is of the family "conv", and so are nn_conv.cc and contrib_conv.cc: a dialect may keep
 // the rows of a second set of operators (Core ML's NeuralNetwork, ONNX Runtime's com.microsoft)
-// apart. Of a family that has several files of ops/, a file of handlers/ may be named after one of
-// these: deform_conv.cc.
+// apart, or its writers where they are long (write_conv.cc). Of a family that has several files of
+// ops/, a file of handlers/ may be named after one of these: deform_conv.cc.
 bool IsInFamily(const RowFile& file, std::string_view family);
 
 }  // namespace x2ir

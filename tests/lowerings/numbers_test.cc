@@ -223,6 +223,23 @@ TEST(Lowerings, IntegersAndBits) {
        "a: uint64[2]",
        "y = bit_cast(a) { to = \"int64\" }",
        {"uint64[2]{18446744073709551615, 5}"}},
+      // Numbers of all kinds: zeros, small ones, infinities, NaN.
+      {{9, 18, 25},
+       "a: int32[8]",
+       "y = bit_cast(a) { to = \"float32\" }",
+       {"int32[8]{0, -2147483648, 1, 8388607, 1065353216, -1082130432, 2139095040, 2143289344}"}},
+      {{9, 18, 25},
+       "a: uint32[3]",
+       "y = bit_cast(a) { to = \"float32\" }",
+       {"uint32[3]{4286578688, 2139095039, 3263168512}"}},
+      {{13, 18, 25},
+       "a: uint16[4]",
+       "y = bit_cast(a) { to = \"float16\" }",
+       {"uint16[4]{1, 15360, 64512, 31743}"}},
+      {{9, 18, 25},
+       "a: int64[4]",
+       "y = bit_cast(a) { to = \"float64\" }",
+       {"int64[4]{1, -4616189618054758400, 9218868437227405312, 4614256656552045848}"}},
   };
   for (const LoweringRow& row : rows) ExpectSameResults(row);
   ExpectRefused(25, "a: float32[2]", "y = bit_cast(a) { to = \"int32\" }", "takes the bits");

@@ -38,10 +38,12 @@ FloatNumber FloatAt(DType dtype, const std::byte* data, int64_t i) {
   return {bits, DecodeSmallFloat(dtype, bits)};
 }
 
-// Steps from one number of the type to the other, over 0.
+// Steps from one number of the type to the other, over 0. To an infinity there are none that end.
 uint64_t Steps(DType dtype, const FloatNumber& a, const FloatNumber& b) {
-  if (std::isnan(a.value) && std::isnan(b.value)) return 0;
-  if (std::isnan(a.value) != std::isnan(b.value)) return std::numeric_limits<uint64_t>::max();
+  if (a.bits == b.bits || (std::isnan(a.value) && std::isnan(b.value))) return 0;
+  if (!std::isfinite(a.value) || !std::isfinite(b.value)) {
+    return std::numeric_limits<uint64_t>::max();
+  }
   const uint64_t sign = uint64_t{1} << (BitWidth(dtype) - 1);
   const uint64_t size_a = a.bits & (sign - 1), size_b = b.bits & (sign - 1);
   if ((a.bits & sign) == (b.bits & sign))

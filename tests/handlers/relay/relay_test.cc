@@ -226,6 +226,9 @@ TEST(Relay, Indexing) {
       {"argwhere", "", "bool[3]{true, false, true}", "int32[2,1]{0, 2}"},
       {"reverse_sequence", "seq_axis = \"1\", batch_axis = \"0\"",
        "float32[2,3]{1, 2, 3, 4, 5, 6};int32[2]{2, 3}", "float32[2,3]{2, 1, 3, 6, 5, 4}"},
+      {"adv_index", "", "float32[2,2]{0, 1, 2, 3};int32[2,1]{0, 1};int32[1]{1}",
+       "float32[2,1]{1, 3}"},
+      {"invert_permutation", "", "int32[3]{2, 0, 1}", "int32[3]{1, 2, 0}"},
       {"unravel_index", "", "int32[2]{3, 5};int32[2]{2, 3}", "int32[2,2]{1, 1, 0, 2}"},
       {"topk", "k = \"2\", ret_type = \"values\"", "float32[3]{1, 3, 2}", "float32[2]{3, 2}"},
       {"topk", "k = \"1\", is_ascend = \"True\", dtype = \"int64\"", "float32[3]{1, 3, 2}",
@@ -260,6 +263,11 @@ TEST(Relay, Detection) {
        "float32[1,2,5]{0.5, 0, 0, 1, 1, 0.9, 0, 0, 1, 1};int32[1]{2};int32[1,2]{0, 1};int32[]{-1};"
        "float32[]{0.5}",
        "float32[1,2,5]{0.9, 0, 0, 1, 1, -1, -1, -1, -1, -1}"},
+      {"vision.non_max_suppression",
+       "return_indices = \"True\", coord_start = \"1\", score_index = \"0\", id_index = \"-1\"",
+       "float32[1,2,5]{0.5, 0, 0, 1, 1, 0.9, 0, 0, 1, 1};int32[1]{2};int32[1,2]{7, 8};int32[]{-1};"
+       "float32[]{0.5}",
+       "int32[1,2]{8, -1}; int32[1,1]{1}"},
       {"vision.all_class_non_max_suppression", "output_format = \"onnx\"",
        "float32[1,2,4]{0, 0, 1, 1, 0, 0, 1, 1};float32[1,1,2]{0.5, 0.9};int64[]{2};float32[]{0.5};"
        "float32[]{0}",

@@ -81,7 +81,8 @@ absl::StatusOr<BlobPtr> Source::OpenBeside(std::string_view name, const std::str
   if (!allow_outside_ && LeadsOut(name)) return outside("leads out of the model's folder");
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
-  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) {
+  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||
+      error == std::errc::filename_too_long) {
     return NotFound("there is no file '", path, "', which the model names");
   }
   if (error) return SystemError("cannot open '", path, "': ", error.message());

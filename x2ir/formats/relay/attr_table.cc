@@ -223,8 +223,8 @@ constexpr RecordRow kRecords[] = {
     {"relay.attrs.DeviceCopyAttrs", "", "src_dev_type:i=0 dst_dev_type:i=0"},
 };
 
-constexpr std::string_view kTakeTuples[] = {"concatenate", "stack", "einsum", "meshgrid",
-                                            "qnn.concatenate"};
+constexpr std::string_view kTakeTuples[] = {"concatenate", "stack",     "einsum",
+                                            "meshgrid",    "adv_index", "qnn.concatenate"};
 
 std::vector<std::string_view> Words(std::string_view text) {
   std::vector<std::string_view> words;

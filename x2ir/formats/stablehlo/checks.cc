@@ -21,6 +21,10 @@ double NumberOf(const mlir::Attr* attr, double fallback) {
   return attr->kind == mlir::Attr::kFloat ? attr->f : static_cast<double>(attr->i);
 }
 
+uint64_t Ulps(const mlir::Attr* attr, uint64_t fallback) {
+  return attr == nullptr ? fallback : static_cast<uint64_t>(attr->i);
+}
+
 // An attribute of the operation, or of a custom call's configuration.
 const mlir::Attr* Setting(const mlir::Op& op, Symbol name) {
   if (const mlir::Attr* attr = op.Find(name)) return attr;
@@ -43,16 +47,22 @@ absl::Status CheckReader::Add(const mlir::Op& op, const std::vector<Value*>& ope
   const std::string_view name = IsCheckCall(op) ? TargetOf(op) : op.name.view();
   ResultCheck check;
   check.line = op.line;
-  if (name == "check.expect_eq" || name == "check.expect_eq_const") {
+  // Calls allow more than the operations of the same name: what the project's interpreter allows.
+  const bool is_call = IsCheckCall(op);
+  const bool of_floats =
+      !operands.empty() && !IsInteger(operands[0]->dtype()) && operands[0]->dtype() != DType::kBool;
+  if (name == "check.expect_eq" || name == "check.expect_eq_const" ||
+      (name == "check.eq" && !of_floats)) {
     check.kind = ResultCheck::kEqual;
   } else if (name == "check.expect_almost_eq" || name == "check.expect_almost_eq_const" ||
-             name == "check.eq" || name == "check.almost_eq") {
-    check.kind = name == "check.eq" ? ResultCheck::kEqual : ResultCheck::kNear;
-    check.tolerance = NumberOf(Setting(op, "tolerance"), 1e-4);
+             name == "check.eq") {
+    check.kind = ResultCheck::kNear;
+    const bool loose = is_call && name == "check.expect_almost_eq";
+    check.tolerance = NumberOf(Setting(op, "tolerance"), loose ? 1e-3 : 1e-4);
   } else if (name == "check.expect_close") {
     check.kind = ResultCheck::kClose;
-    check.min_ulps = static_cast<uint64_t>(NumberOf(Setting(op, "min_ulp_difference"), 0));
-    check.max_ulps = static_cast<uint64_t>(NumberOf(Setting(op, "max_ulp_difference"), 1));
+    check.min_ulps = Ulps(Setting(op, "min_ulp_difference"), 0);
+    check.max_ulps = Ulps(Setting(op, "max_ulp_difference"), is_call ? 3 : 1);
   } else {
     return Unimplemented("this check is not known");
   }

@@ -1,5 +1,6 @@
 // The flat form to VHLO of a release.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -29,6 +30,24 @@ std::string ReleaseText(int release) {
 std::string_view BaseOfFlat(std::string_view name) {
   if (name == "func.func" || name == "func.call" || name == "func.return") return name.substr(5);
   return name.starts_with("stablehlo.") ? name.substr(10) : std::string_view();
+}
+
+// Operations of CHLO that MHLO has as well. VHLO says them as calls of MHLO's, whose attributes are
+// a dictionary; XLA reads such calls as the operations.
+struct MhloOp {
+  std::string_view chlo, target;
+  std::string_view attribute = {};  // the only one that it may have
+};
+constexpr MhloOp kMhloOps[] = {
+    {"chlo.acos", "mhlo.acos"},   {"chlo.acosh", "mhlo.acosh"}, {"chlo.asin", "mhlo.asin"},
+    {"chlo.asinh", "mhlo.asinh"}, {"chlo.atanh", "mhlo.atanh"}, {"chlo.cosh", "mhlo.cosh"},
+    {"chlo.erf", "mhlo.erf"},     {"chlo.sinh", "mhlo.sinh"},   {"chlo.top_k", "mhlo.topk", "k"},
+};
+
+const MhloOp* FindMhloOp(std::string_view name) {
+  const auto found = std::find_if(std::begin(kMhloOps), std::end(kMhloOps),
+                                  [&](const MhloOp& each) { return each.chlo == name; });
+  return found == std::end(kMhloOps) ? nullptr : found;
 }
 
 class VhloMaker {
@@ -63,6 +82,7 @@ class VhloMaker {
       }
     }
     if (op.name == "builtin.module") return;
+    if (const MhloOp* mhlo = FindMhloOp(op.name.view())) CallMhlo(*mhlo, op);
     const std::string_view base = BaseOfFlat(op.name);
     const auto forms = base.empty() ? std::vector<const mlir::OpFact*>() : FormsOf(base);
     if (forms.empty()) return Problem("operation '", op.name.view(), "'");
@@ -84,6 +104,25 @@ class VhloMaker {
     }
     Attributes(**form, newest, base, op);
     op.name = (*form)->name;
+  }
+
+  void CallMhlo(const MhloOp& mhlo, Op& op) {
+    Attr attributes;
+    attributes.kind = Attr::kDict;
+    for (auto& [name, attr] : op.attrs) {
+      if (name.view() != mhlo.attribute) {
+        Problem("'", mhlo.chlo, "' with attribute '", name.view(), "'");
+        continue;
+      }
+      const bool has_type = attr.kind != Attr::kInt || attr.type != nullptr;
+      attributes.fields.emplace_back(name, has_type ? std::move(attr) : IntAttr(attr.i, "i64"));
+    }
+    if (mhlo.target == "mhlo.topk") attributes.fields.emplace_back("largest", BoolAttr(true));
+    op.name = "stablehlo.custom_call";
+    op.attrs.clear();
+    op.attrs.emplace_back("call_target_name", StringAttr(Attr::kString, std::string(mhlo.target)));
+    op.attrs.emplace_back("mhlo.attributes", std::move(attributes));
+    op.attrs.emplace_back("mhlo.version", IntAttr(1, "i64"));
   }
 
   void Attributes(const mlir::OpFact& form, const mlir::OpFact& newest, std::string_view base,

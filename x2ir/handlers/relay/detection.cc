@@ -58,25 +58,25 @@ Values ValidCounts(SymbolArgs& a) {
           Where(there, order, -1.0).To(DType::kInt32)};
 }
 
-// As MXNet's box_nms; rows after the first valid_count do not count.
-Value* SuppressRows(SymbolArgs& a) {
-  a.Require(!a.Flag("return_indices", true), "suppression that gives indices");
-  a.Require(a.Flag("invalid_to_bottom", false), "suppressed boxes that stay in their places");
+// As MXNet's box_nms; rows after the first valid_count do not count. Gives the rows, or the places
+// that those which are left have in a list of indices, and how many they are.
+Values SuppressRows(SymbolArgs& a) {
+  const bool gives_places = a.Flag("return_indices", true);
+  const bool to_bottom = a.Flag("invalid_to_bottom", false);
+  a.Require(gives_places || to_bottom, "suppressed boxes that stay in their places");
   const Expr rows = a.in(0), places = Iota(SizeOf(rows, 1));
   const Expr there = places < Unsqueeze(a.AsInt64(a.in(1)), {1});
-  const Expr valid = Where(Unsqueeze(there, {-1}), rows, -1.0);
+  Expr valid = Where(Unsqueeze(there, {-1}), rows, -1.0);
   // Once attributes, they are operands after the indices since.
-  std::optional<int64_t> most;
   double overlap = a.Number("iou_threshold", 0.5);
   const auto number = [&](size_t i) {
     const auto known = OneNumber(a.in(i));
     a.Require(known.has_value(), "bounds that are computed");
     return *known;
   };
-  most = a.Integer("max_output_size", -1);
+  int64_t most = a.Integer("max_output_size", -1);
   if (a.num_inputs() > 3) most = static_cast<int64_t>(number(3));
   if (a.num_inputs() > 4) overlap = number(4);
-  if (a.num_inputs() > 2) a.in(2);
   AttributeMap attrs = {{"overlap_thresh", NumberText(overlap)},
                         {"valid_thresh", "-1"},
                         {"topk", StrCat(a.Integer("top_k", -1))},
@@ -84,10 +84,23 @@ Value* SuppressRows(SymbolArgs& a) {
                         {"score_index", StrCat(a.Integer("score_index", 1))},
                         {"id_index", StrCat(a.Integer("id_index", 0))},
                         {"force_suppress", FlagText(a.Flag("force_suppress", false))}};
-  const Expr kept(
-      a, ReadThrough(a, "mxnet", 1, "_contrib_box_nms", {valid}, std::move(attrs), {{}})[0]);
-  if (!most || *most < 0) return kept;
-  return Where(Unsqueeze(places < static_cast<double>(*most), {-1}), kept, -1.0);
+  if (gives_places) {
+    // The place of a row goes with it, as a column.
+    const Expr column = Unsqueeze(places.To(rows.dtype()), {0, 2});
+    const Expr shape = Concat(a, {ShapeOf(rows, 0, 2), Ints(a, {1})}, 0);
+    valid = Concat(a, {valid, Expand(column, shape)}, -1);
+  }
+  Expr kept(a, ReadThrough(a, "mxnet", 1, "_contrib_box_nms", {valid}, std::move(attrs), {{}})[0]);
+  if (most >= 0) kept = Where(Unsqueeze(places < static_cast<double>(most), {-1}), kept, -1.0);
+  if (!gives_places) {
+    if (a.num_inputs() > 2) a.in(2);
+    return {kept};
+  }
+  const Expr place = a.AsInt64(ElementAt(kept, -1, -1));
+  const Expr left = place >= 0.0;
+  const Expr index = GatherElements(a.in(2), Where(left, place, 0.0), 1);
+  return {Where(left, index, -1.0).To(DType::kInt32),
+          Reduce(left.To(DType::kInt32), "reduce_sum", {1}, true)};
 }
 
 // Rows of batch, class and box, as many as there are boxes of all classes, and how many count.

@@ -44,8 +44,10 @@ std::vector<std::string> RelayProblems(const Node& node) {
   return problems;
 }
 
-[[maybe_unused]] const bool kRegistered =
-    RegisterDialect({.name = relay::kDialect, .layout = "channels_first", .check = RelayProblems});
+[[maybe_unused]] const bool kRegistered = RegisterDialect({.name = relay::kDialect,
+                                                           .layout = "channels_first",
+                                                           .holds_any_ops = false,
+                                                           .check = RelayProblems});
 
 }  // namespace
 }  // namespace x2ir

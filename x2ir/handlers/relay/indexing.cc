@@ -104,6 +104,16 @@ Value* ArgsortRow(SymbolArgs& a) {
   return a.op() == "sort" ? sorted.values.value() : sorted.indices.To(t).value();
 }
 
+// Indices of the first axes, broadcast with each other.
+Value* AdvIndexOp(SymbolArgs& a) {
+  a.Require(a.num_inputs() > 1, "no indices");
+  Expr zero = a.AsInt64(a.in(1)) * 0.0;
+  for (size_t i = 2; i < a.num_inputs(); ++i) zero = zero + a.AsInt64(a.in(i)) * 0.0;
+  Values tuples;
+  for (size_t i = 1; i < a.num_inputs(); ++i) tuples.push_back(a.AsInt64(a.in(i)) + zero);
+  return a.Op("gather_nd", {a.in(0), Stack(a, tuples, -1)});
+}
+
 // --- Written -------------------------------------------------------------------------------------
 
 // Indices of an axis, counted from the front.
@@ -182,7 +192,9 @@ absl::StatusOr<Values> ToTopkOp(RelayWriter& w) {
 
 X2IR_RELAY(gather).From("take", TakeOp).To("take", ToTakeOp);
 X2IR_RELAY(gather_elements).From("gather", GatherOp).To("gather", ToGatherOp);
-X2IR_RELAY(gather_nd).From("gather_nd", GatherNdOp).To("gather_nd", ToGatherNdOp);
+X2IR_RELAY(gather_nd)
+    .From({{"gather_nd", GatherNdOp}, {"adv_index", AdvIndexOp}})
+    .To("gather_nd", ToGatherNdOp);
 X2IR_RELAY(scatter_elements)
     .From({"scatter", "scatter_add", "scatter_elements"}, ScatterOp)
     .To("scatter_elements", ToScatterElementsOp);
@@ -193,7 +205,7 @@ X2IR_RELAY(mod).From("unravel_index", UnravelIndexOp);
 
 X2IR_RELAY(top_k)
     .From({"topk", "dyn.topk"}, TopkRow)
-    .From({"argsort", "sort"}, ArgsortRow)
+    .From({"argsort", "sort", "invert_permutation"}, ArgsortRow)
     .To("topk", ToTopkOp);
 
 }  // namespace x2ir

@@ -141,8 +141,11 @@ std::function<absl::StatusOr<Value*>(RelayWriter&)> ToArgOp(std::string_view op)
   };
 }
 
-template <Value* (*kBySum)(NodeWriter&)>
-Value* BySum(RelayWriter& w) {
+template <Value* (*kBySum)(NodeWriter&), bool kOfFloats = false>
+absl::StatusOr<Value*> BySum(RelayWriter& w) {
+  if (kOfFloats && !IsFloating(w.dtype(0))) {
+    return CannotExpress("logarithms and roots of integers");
+  }
   return kBySum(w);
 }
 
@@ -187,10 +190,10 @@ X2IR_RELAY(reduce_min)
 X2IR_RELAY(reduce_prod).From("prod", ReduceOp("reduce_prod")).To("prod", ToReduceOp("prod"));
 X2IR_RELAY(reduce_log_sum_exp)
     .From("logsumexp", ReduceOp("reduce_log_sum_exp"))
-    .To("sum", BySum<LogSumExpBySum>);
+    .To("sum", BySum<LogSumExpBySum, true>);
 X2IR_RELAY(reduce_l1).To("sum", BySum<L1BySum>);
-X2IR_RELAY(reduce_l2).To("sum", BySum<L2BySum>);
-X2IR_RELAY(reduce_log_sum).To("sum", BySum<LogSumBySum>);
+X2IR_RELAY(reduce_l2).To("sum", BySum<L2BySum, true>);
+X2IR_RELAY(reduce_log_sum).To("sum", BySum<LogSumBySum, true>);
 X2IR_RELAY(reduce_sum_square).To("sum", BySum<SumSquareBySum>);
 X2IR_RELAY(arg_max).From("argmax", ArgOp("arg_max")).To("argmax", ToArgOp("argmax"));
 X2IR_RELAY(arg_min).From("argmin", ArgOp("arg_min")).To("argmin", ToArgOp("argmin"));

@@ -67,16 +67,19 @@ Value* Remainder(StablehloArgs& a) {
 
 // --- Bits ----------------------------------------------------------------------------------------
 
-// The bits of an integer as an unsigned one of 8 bits or more, the upper ones 0.
+// The bits of an integer as an unsigned one, the upper ones 0. Runtimes shift no numbers of 16
+// bits.
 Expr Unsigned(const Expr& x) {
   const int64_t bits = BitWidth(x.dtype());
+  if (bits == 16) return BitsAs(x, DType::kUInt16).To(DType::kUInt32);
   if (bits >= 8) return BitsAs(x, UnsignedOf(bits));
   const Expr wide = BitsAs(x.To(DType::kInt8), DType::kUInt8);
   return wide.Op("bitwise_and", {IntegerOf(x.builder(), DType::kUInt8, (1 << bits) - 1)});
 }
 // The lower bits of such a number as an integer of that type.
 Expr FromUnsigned(const Expr& bits, DType to) {
-  return BitWidth(to) >= 8 ? BitsAs(bits, to) : bits.To(to);
+  if (BitWidth(to) < 8) return bits.To(to);
+  return BitsAs(BitWidth(to) == 16 ? bits.To(DType::kUInt16) : bits, to);
 }
 Expr ShiftedBits(const Expr& bits, const Expr& by, std::string_view direction) {
   return bits.Op("bit_shift", {by}, {{"direction", direction}});
@@ -103,17 +106,12 @@ Value* ArithmeticShift(StablehloArgs& a) {
   const int64_t width = BitWidth(x.dtype());
   Expr by = Unsigned(IntegerIn(a, 1));
   Expr bits = Unsigned(x);
+  // Nothing but the number's own bits is inverted.
+  const Expr own = IntegerOf(a.b(), bits.dtype(), width == 64 ? -1 : (int64_t{1} << width) - 1);
   const Expr sign = ShiftedBy(bits, width - 1, "RIGHT") == 1;
-  if (width < 8) {  // nothing above the number's own bits
-    const Expr mask = IntegerOf(a.b(), DType::kUInt8, (1 << width) - 1);
-    const auto inverted = [&](const Expr& n) { return n.Op("bitwise_xor", {mask}); };
-    bits = Where(sign, inverted(bits), bits);
-    const Expr shifted = ShiftedBits(bits, by, "RIGHT");
-    return FromUnsigned(Where(sign, inverted(shifted), shifted), x.dtype());
-  }
-  const Expr magnitude = Where(sign, bits.Op("bitwise_not"), bits);
-  const Expr shifted = ShiftedBits(magnitude, by, "RIGHT");
-  return FromUnsigned(Where(sign, shifted.Op("bitwise_not"), shifted), x.dtype());
+  const Expr mask = Where(sign, own, IntegerOf(a.b(), bits.dtype(), 0));
+  bits = ShiftedBits(bits.Op("bitwise_xor", {mask}), by, "RIGHT").Op("bitwise_xor", {mask});
+  return FromUnsigned(bits, x.dtype());
 }
 
 // How many bits are set: sums of neighbors, of neighboring pairs, ...

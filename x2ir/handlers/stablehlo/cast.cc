@@ -189,6 +189,14 @@ absl::StatusOr<Value*> ToConvert(StablehloWriter& w) {
     // No bound is beyond the largest number of a 16-bit float.
     x = Min(Max(x, -most), most);
   }
+  // What is too large for a small integer wraps, as it does from one integer to another; StableHLO
+  // leaves open what becomes of a float.
+  if (IsFloating(from) && IsInteger(to) && (BitWidth(to) < 32 || to == DType::kUInt32)) {
+    const ValueBounds range = RangeOfInteger(to);
+    if (!BoundsOf(x).Within(range.low, range.high)) {
+      x = x.To(to == DType::kUInt32 ? DType::kInt64 : DType::kInt32);
+    }
+  }
   return w.Hlo("convert", {x});
 }
 

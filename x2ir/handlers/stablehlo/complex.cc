@@ -53,7 +53,40 @@ Complex FarAtanh(const Complex& z) {
 }
 Complex FarLog(const Complex& z) { return {LogOfSize(z), Atan2(z.im, z.re)}; }
 
+// Of float64, from functions that runtimes have in it.
+Expr HalfOfExp(const Expr& size) {
+  const Expr root = Exp(size * 0.5);  // it overflows later
+  return root * 0.5 * root;
+}
+Expr CoshByExp(const Expr& x) {
+  const Expr half = HalfOfExp(Abs(x));
+  return half + 0.25 / half;
+}
+Expr SinhByExpm1(const Expr& x) {
+  constexpr double kOnlyGrowth = 20;  // from where exp(-x) is no part of it
+  const Expr size = Abs(x), e = Expm1(Min(size, kOnlyGrowth));
+  const Expr near = 0.5 * (e + e / (1 + e));
+  return WithSignOf(Where(size > kOnlyGrowth, HalfOfExp(size), near), x);
+}
+
 }  // namespace
+
+Complex CosOf(const Complex& z) {
+  const Complex w = z.To(DType::kFloat64);
+  return Complex{Cos(w.re) * CoshByExp(w.im), -(Sin(w.re) * SinhByExpm1(w.im))}.To(z.dtype());
+}
+Complex SinOf(const Complex& z) {
+  const Complex w = z.To(DType::kFloat64);
+  return Complex{Sin(w.re) * CoshByExp(w.im), Cos(w.re) * SinhByExpm1(w.im)}.To(z.dtype());
+}
+Complex CoshOf(const Complex& z) {
+  const Complex w = z.To(DType::kFloat64);
+  return Complex{CoshByExp(w.re) * Cos(w.im), SinhByExpm1(w.re) * Sin(w.im)}.To(z.dtype());
+}
+Complex SinhOf(const Complex& z) {
+  const Complex w = z.To(DType::kFloat64);
+  return Complex{SinhByExpm1(w.re) * Cos(w.im), CoshByExp(w.re) * Sin(w.im)}.To(z.dtype());
+}
 
 Complex PartsOfNumber(const Expr& z) { return {z.Op("real"), z.Op("imag")}; }
 Expr NumberOfParts(const Complex& z) { return z.re.Op("complex", {z.im}); }

@@ -24,6 +24,10 @@ Complex AsinOf(const Complex& z);
 Complex AsinhOf(const Complex& z);
 Complex AtanOf(const Complex& z);
 Complex AtanhOf(const Complex& z);
+Complex CosOf(const Complex& z);
+Complex CoshOf(const Complex& z);
+Complex SinOf(const Complex& z);
+Complex SinhOf(const Complex& z);
 Complex Log1pOf(const Complex& z);
 Complex SquareOf(const Complex& z);
 Complex SignOf(const Complex& z);  // NaN where a part is

@@ -237,7 +237,7 @@ X2IR_STABLEHLO(bitwise_or).To("or", ToBinary("or"));
 X2IR_STABLEHLO(bitwise_xor).To("xor", ToBinary("xor"));
 X2IR_STABLEHLO(ceil).Is("ceil");
 X2IR_STABLEHLO(complex).From("complex", MakeComplex);
-X2IR_STABLEHLO(cos).To("cosine").From("cosine", OfNumber<Cos, InDoubleParts<Cos>>);
+X2IR_STABLEHLO(cos).To("cosine").From("cosine", OfNumber<Cos, CosOf>);
 X2IR_STABLEHLO(div).From("rsqrt", OfNumber<ReciprocalRoot, ComplexReciprocalRoot>);
 X2IR_STABLEHLO(equal).From("compare", CompareBy).To("compare", ToCompare("EQ"));
 X2IR_STABLEHLO(exp)
@@ -272,7 +272,7 @@ X2IR_STABLEHLO(real).From("real", RealOf);
 X2IR_STABLEHLO(reciprocal).To("divide", ToReciprocal);
 X2IR_STABLEHLO(round).Is("round_nearest_even");
 X2IR_STABLEHLO(sign).From("sign", OfNumber<SignOf, SignOf>).To("sign");
-X2IR_STABLEHLO(sin).To("sine").From("sine", OfNumber<Sin, InDoubleParts<Sin>>);
+X2IR_STABLEHLO(sin).To("sine").From("sine", OfNumber<Sin, SinOf>);
 X2IR_STABLEHLO(sqrt).Is("sqrt");
 X2IR_STABLEHLO(sub).From("subtract", DifferenceHlo).To("subtract", ToBinary("subtract"));
 X2IR_STABLEHLO(sum).To("add", ToFold("add"));

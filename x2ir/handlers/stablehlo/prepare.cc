@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "x2ir/builder/complex_ports.h"
+#include "x2ir/formats/checks.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -100,6 +101,11 @@ absl::Status PrepareStablehlo(Model& model, std::vector<std::string>& warnings) 
     warnings.push_back(StrCat(accuracies,
                               " operations ask for an accuracy (result_accuracy), which is not "
                               "kept: results are as accurate as the target computes them"));
+  }
+  if (const int64_t checks = ChecksLeftOut(model); checks > 0) {
+    warnings.push_back(StrCat(checks, checks == 1 ? " check" : " checks",
+                              " that the program makes of its own results are left out; x2ir "
+                              "verify runs them"));
   }
   return ComplexPortsAsPairs(*model.graph, warnings);
 }

@@ -2,8 +2,6 @@
 #include "x2ir/handlers/stablehlo/regions.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -12,9 +10,12 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/loop.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/core/read_through.h"
 #include "x2ir/handlers/stablehlo/elementwise.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
 namespace {
@@ -116,6 +117,48 @@ Type ResultTypeOf(const Value& result, const std::vector<Value*>& operands) {
     if (operand->shape()->rank() > 0) return Type::Tensor(result.dtype(), *operand->shape());
   }
   return result.type();
+}
+
+// Whether a node can be run on whole tensors.
+bool RunsOnTensors(const Node& node) {
+  const std::string_view op = node.op().view();
+  return node.dialect().view() == StablehloDialect::kName && !node.has_subgraphs() &&
+         node.num_outputs() == 1 &&
+         (IsByElement(op) || IsIdentityOfScalars(op) || op == "constant");
+}
+
+// A region with branches, loops or reductions of its own, element by element in a loop.
+std::vector<Expr> RunByElement(StablehloArgs& a, const Graph& region,
+                               const std::vector<Expr>& arguments) {
+  Builder& b = a.b();
+  const auto inlined = [&](const std::vector<Expr>& given) {
+    const Values values = InlineGraph(b, region, Values(given.begin(), given.end()));
+    std::vector<Expr> results;
+    for (Value* value : values) results.emplace_back(b, value);
+    return results;
+  };
+  const auto like =
+      std::find_if(arguments.begin(), arguments.end(), [](const Expr& x) { return x.rank() > 0; });
+  if (like == arguments.end()) return inlined(arguments);
+  const Expr shape = ShapeOf(*like), count = Scalar(b, Product(b, AllSizes(*like)));
+  std::vector<Expr> flat;
+  std::vector<DType> types, result_types;
+  for (const Expr& x : arguments) {
+    flat.push_back(Flat(x.rank() > 0 ? x : Expand(x, shape)));
+    types.push_back(x.dtype());
+  }
+  for (const Value* output : region.outputs()) result_types.push_back(output->dtype());
+  const std::vector<Expr> parts = PartsOf(flat);
+  const std::vector<Expr> stacked = Rounds(count, {}, [&](const Expr& i, const std::vector<Expr>&) {
+    std::vector<Expr> given;
+    for (const Expr& part : parts) given.push_back(Gather(part, i, 0));
+    return PartsOf(inlined(FromParts(given, types)));
+  });
+  std::vector<Expr> results;
+  for (const Expr& result : FromParts(stacked, result_types)) {
+    results.push_back(ReshapeTo(result, AllSizes(*like)));
+  }
+  return results;
 }
 
 // What `wanted` needs of the region, in the region's order.
@@ -223,8 +266,7 @@ std::vector<Expr> RunRegionTo(StablehloArgs& a, const Graph& region,
       values[node->output(0)] = operands[0];
       continue;
     }
-    if (node->dialect().view() != StablehloDialect::kName || node->has_subgraphs() ||
-        node->num_outputs() != 1 || !(IsByElement(op) || op == "constant")) {
+    if (!RunsOnTensors(*node) || IsIdentityOfScalars(op)) {
       a.Fail(Unimplemented("its region has '", op, "', which is not by element"));
     }
     std::vector<Value*> results =
@@ -239,6 +281,9 @@ std::vector<Expr> RunRegionTo(StablehloArgs& a, const Graph& region,
 
 std::vector<Expr> RunRegion(StablehloArgs& a, const Graph& region,
                             const std::vector<Expr>& arguments) {
+  for (const Node* node : region.nodes()) {
+    if (!RunsOnTensors(*node)) return RunByElement(a, region, arguments);
+  }
   return RunRegionTo(a, region, arguments, region.outputs());
 }
 
@@ -248,82 +293,6 @@ Combine CombineBy(StablehloArgs& a, const Graph& region) {
     arguments.insert(arguments.end(), y.begin(), y.end());
     return RunRegion(a, region, arguments);
   };
-}
-
-// --- Identities ---------------------------------------------------------------------------------
-
-Expr NeutralOf(Builder& b, std::string_view op, DType t) {
-  const bool sum = op == "add" || op == "subtract" || op == "or" || op == "xor";
-  if (IsComplex(t)) {
-    if (!sum && op != "multiply") b.Fail(Unimplemented("an order of complex numbers"));
-    const DType part = PartType(t);
-    return Expr(b, b.Scalar(part, sum ? 0 : 1)).Op("complex", {b.Scalar(part, 0)});
-  }
-  if (t == DType::kBool) {
-    const bool value = op == "multiply" || op == "and" || op == "minimum";
-    return {b, b.Constant(Tensor::Scalar<bool>(value))};
-  }
-  if (op == "maximum" || op == "minimum") return Extreme(b, t, op == "minimum");
-  if (IsFloating(t)) {
-    // Of zeros, -0 is the one that leaves -0 as it is.
-    return {b, b.Scalar(t, op == "multiply" ? 1.0 : op == "add" ? -0.0 : 0.0)};
-  }
-  return IntegerOf(b, t, op == "multiply" ? 1 : op == "and" ? -1 : 0);
-}
-
-bool IsNeutral(std::string_view op, const Value* value) {
-  const std::optional<Tensor> known = KnownTensor(*value);
-  if (!known || known->num_elements() != 1) return false;
-  const DType t = known->dtype();
-  if (IsComplex(t)) {
-    const auto is = [&](auto zero) {
-      using Part = decltype(zero);
-      Part parts[2];
-      std::memcpy(parts, known->bytes().data(), sizeof(parts));
-      return parts[1] == 0 &&
-             ((op == "add" && parts[0] == 0) || (op == "multiply" && parts[0] == 1));
-    };
-    return t == DType::kComplex64 ? is(float{}) : is(double{});
-  }
-  const bool sum = op == "add" || op == "or" || op == "xor" || op == "subtract";
-  if (t == DType::kBool) {
-    if (sum || op == "maximum") return known->AsInt(0) == 0;
-    return known->AsInt(0) != 0 && (op == "multiply" || op == "and" || op == "minimum");
-  }
-  if (IsFloating(t)) {
-    const double x = known->AsDouble(0);
-    if (op == "maximum") return x == -std::numeric_limits<double>::infinity();
-    if (op == "minimum") return x == std::numeric_limits<double>::infinity();
-    return (op == "add" && x == 0) || (op == "multiply" && x == 1);
-  }
-  if (!IsInteger(t) || BitWidth(t) < 8) return false;
-  const int64_t x = known->AsInt(0);
-  const int bits = BitWidth(t);
-  const int64_t most = std::numeric_limits<int64_t>::max() >> (64 - bits);
-  const uint64_t all = ~uint64_t{0} >> (64 - bits);
-  const auto is_all = [&] { return (static_cast<uint64_t>(x) & all) == all; };
-  if (sum) return x == 0;
-  if (op == "multiply") return x == 1;
-  if (op == "and") return is_all();
-  if (op == "maximum") return IsUnsignedInt(t) ? x == 0 : x == -most - 1;
-  if (op == "minimum") return IsUnsignedInt(t) ? is_all() : x == most;
-  return false;
-}
-
-Expr Combined(std::string_view op, const Expr& x, const Expr& y) {
-  const bool logic = x.dtype() == DType::kBool;
-  if (op == "first") return x;
-  if (op == "second") return y;
-  if (op == "add") return logic ? x | y : x + y;
-  if (op == "multiply") return logic ? x & y : x * y;
-  if (op == "minimum") return Least(x, y);
-  if (op == "maximum") return Greatest(x, y);
-  if (op == "subtract") return x - y;
-  const std::string_view name = logic         ? op
-                                : op == "and" ? "bitwise_and"
-                                : op == "or"  ? "bitwise_or"
-                                              : "bitwise_xor";
-  return x.Op(name, {y});
 }
 
 // --- Complex numbers in loops -------------------------------------------------------------------

@@ -33,11 +33,11 @@ std::string_view KnownBody(const Graph& region, size_t i = 0);
 
 // --- A region of whole tensors ------------------------------------------------------------------
 
-// The region's results for arguments of one shape (or of rank 0). Fails for operations that are
-// not by element.
+// The region's results for arguments of one shape (or of rank 0). A region that has more than
+// operations by element is run in a loop over the elements.
 std::vector<Expr> RunRegion(StablehloArgs& a, const Graph& region,
                             const std::vector<Expr>& arguments);
-// The values of the region that are asked for.
+// The values of the region that are asked for. Fails for operations that are not by element.
 std::vector<Expr> RunRegionTo(StablehloArgs& a, const Graph& region,
                               const std::vector<Expr>& arguments,
                               absl::Span<const Value* const> wanted);
