@@ -65,7 +65,7 @@ def encoder(j, ids, keep, o):
     x = j.positions(x, 12, 16, **({'length': 6} if o else {}))
     x = j.layer_norm(x, 16)
     mask = j.padding_mask(keep)
-    for _ in range(2):
+    for _ in range(3):
         x = j.layer_norm(j.add(x, j.self_attention(x, 16, 4, mask)), 16)
         x = j.layer_norm(j.add(x, j.dense(j.gelu(j.dense(x, 16, 32)), 32, 16)), 16)
     return j.dense(j.pooled_token(x), 16, 3)

@@ -200,5 +200,55 @@ TEST(FuseActivations, SwishAndMish) {
       });
 }
 
+TEST(FuseActivations, Softmax) {
+  const std::string start =
+      "axes = int64[1]{-1} first = int64[1]{0}\n m = reduce_max(x, axes)\n d = sub(x, m)\n";
+  const std::string softmax = start + "e = exp(d)\n s = reduce_sum(e, axes)\n y = div(e, s)";
+  const std::string log_softmax =
+      start + "e = exp(d)\n s = reduce_sum(e, axes)\n l = log(s)\n y = sub(d, l)";
+  const std::string other_axis = start + "e = exp(d)\n s = reduce_sum(e, first)\n y = div(e, s)";
+  const std::string other_max =
+      "axes = int64[1]{-1} first = int64[1]{0}\n m = reduce_max(x, first)\n d = sub(x, m)\n"
+      "e = exp(d)\n s = reduce_sum(e, axes)\n y = div(e, s)";
+  const std::string dropped =
+      "axes = int64[1]{0}\n m = reduce_max(x, axes)\n d = sub(x, m)\n e = exp(d)\n"
+      "s = reduce_sum(e, axes) { keepdims = 0 }\n y = div(e, s)";
+  const std::string as_was = "reduce_max sub exp reduce_sum div";
+  ExpectFusions("fuse_activations",
+                {
+                    {kX, softmax, "softmax"},
+                    {"x: float32[a,b,3]", softmax, "softmax"},
+                    {"x: float16[2,5]", softmax, "softmax", {}, 2e-3},
+                    {kX, log_softmax, "log_softmax"},
+                    {kX, other_axis, as_was},
+                    {kX, other_max, as_was},
+                    {kX, dropped, as_was},
+                    {kX, softmax, as_was, {"softmax"}},
+                    {kX, log_softmax, "reduce_max sub exp reduce_sum log sub", {"log_softmax"}},
+                });
+}
+
+TEST(FuseActivations, SigmoidAndRelu) {
+  ExpectFusions(
+      "fuse_activations",
+      {
+          {kX, "one = float32[]{1}\n n = neg(x)\n e = exp(n)\n s = add(one, e)\n y = div(one, s)",
+           "sigmoid"},
+          {kX, "two = float32[]{2}\n n = neg(x)\n e = exp(n)\n s = add(two, e)\n y = div(two, s)",
+           "neg exp add div"},
+          {kX, "one = float32[]{1}\n e = exp(x)\n s = add(one, e)\n y = div(one, s)",
+           "exp add div"},
+          {kX, "zero = float32[]{0}\n y = max(zero, x)", "relu"},
+          {kX, "zero = float32[]{0}\n y = max(x, zero)", "max", {"relu"}},
+          {kX, "low = float32[]{-1}\n y = max(x, low)", "max"},
+          // erf of a negative number is the negative of erf.
+          {kX,
+           "c = float32[]{0.70710677} m = float32[]{-1} one = float32[]{1} h = float32[]{0.5}\n"
+           "b = mul(h, x)\n n = neg(x)\n a = mul(n, c)\n a2 = mul(a, m)\n e = erf(a2)\n"
+           "s = add(one, e)\n y = mul(b, s)",
+           "gelu"},
+      });
+}
+
 }  // namespace
 }  // namespace x2ir

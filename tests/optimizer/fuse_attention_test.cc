@@ -108,5 +108,65 @@ TEST(FuseAttention, HeadsStayWhereTheyAre) {
   EXPECT_LT(nodes_gone(plain, {"attention"}), 8);
 }
 
+// Halves that are turned against each other, with heads after the length or before it.
+TEST(FuseAttention, RotaryEmbeddingsOfHalves) {
+  const std::string halves =
+      "zero = int64[1]{0}\n two = int64[1]{2}\n end = int64[1]{4}\n last = int64[1]{3}\n"
+      "a = slice(x, zero, two, last)\n b = slice(x, two, end, last)\n";
+  const std::string turned =
+      "p = mul(a, any_c)\n q = mul(b, any_s)\n r = mul(b, any_c)\n t = mul(a, any_s)\n";
+  const std::string y = "u = sub(p, q)\n v = add(r, t)\n y = concat(u, v) { axis = 3 }";
+  const std::string after =
+      "any_c: float32[1,5,1,2]\n any_s: float32[1,5,1,2]\n" + halves + turned + y;
+  const std::string before =
+      "any_c: float32[1,1,5,2]\n any_s: float32[1,1,5,2]\n" + halves + turned + y;
+  // The other way round: an angle of another sign.
+  const std::string other_sign = "any_c: float32[1,5,1,2]\n any_s: float32[1,5,1,2]\n" + halves +
+                                 turned +
+                                 "u = sub(q, p)\n v = add(r, t)\n y = concat(u, v) { axis = 3 }";
+  const std::string as_was = "slice slice mul mul mul mul sub add concat";
+  ExpectFusions("fuse_attention",
+                {{"x: float32[2,5,3,4]", after,
+                  "range expand reshape reshape reshape rotary_embedding reshape"},
+                 {"x: float32[2,3,5,4]", before, "range expand reshape reshape rotary_embedding"},
+                 {"x: float32[2,5,3,4]", other_sign, as_was},
+                 {"x: float32[2,5,3,4]", after, as_was, {"rotary_embedding"}}});
+}
+
+TEST(FuseAttention, Formula) {
+  constexpr std::string_view kHeads =
+      "q: float32[2,3,4,6], k: float32[2,3,4,6], v: float32[2,3,4,5]";
+  const std::string scaled =
+      "root = float32[]{0.4082483}\n t = transpose(k) { perm = [0, 1, 3, 2] }\n"
+      "p = matmul(q, t)\n s = mul(p, root)\n";
+  const std::string end = "w = softmax(z) { axis = -1 }\n y = matmul(w, v)";
+  const std::string mask =
+      "low = float32[]{-1e30} m = bool[4,4]{1,0,0,0,1,1,0,0,1,1,1,0,1,1,1,1}\n";
+  const std::string blind =
+      "low = float32[]{-1e30} m = bool[4,4]{0,0,0,0,1,1,0,0,1,1,1,0,1,1,1,1}\n";
+  const std::string mild = "low = float32[]{-3} m = bool[4,4]{1,0,0,0,1,1,0,0,1,1,1,0,1,1,1,1}\n";
+  const std::string masked = "z = where(m, s, low)\n";
+  const std::string as_was = "transpose matmul mul softmax matmul";
+  const std::string masked_as_was = "transpose matmul mul where softmax matmul";
+  ExpectFusions(
+      "fuse_attention",
+      {
+          {kHeads, scaled + "z = identity(s)\n" + end,
+           "transpose matmul mul identity softmax matmul"},
+          {kHeads, "t = transpose(k) { perm = [0, 1, 3, 2] }\n z = matmul(q, t)\n" + end,
+           "transpose attention"},
+          {kHeads, mask + scaled + masked + end, "transpose attention"},
+          {kHeads, mask + scaled + "n = not(m)\n z = where(n, low, s)\n" + end,
+           "not not transpose where attention"},
+          // What a query that sees nothing gives is the mean of all: the numbers are added.
+          {kHeads, blind + scaled + masked + end, "transpose where attention"},
+          {kHeads, mild + scaled + masked + end, masked_as_was},
+          {kHeads, mask + scaled + masked + end, masked_as_was, {"attention"}},
+          {"q: float32[1,3,4,6], k: float32[2,3,4,6], v: float32[2,3,4,5]",
+           "t = transpose(k) { perm = [0, 1, 3, 2] }\n z = matmul(q, t)\n" + end,
+           "transpose matmul softmax matmul"},
+      });
+}
+
 }  // namespace
 }  // namespace x2ir

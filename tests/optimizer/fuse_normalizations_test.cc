@@ -172,5 +172,53 @@ TEST(FuseNormalizations, Group) {
                 });
 }
 
+// As flax has it: the variance is the mean of squares less the square of the mean, axes are dropped
+// and put back, and the scale goes into the factor.
+TEST(FuseNormalizations, FastVariance) {
+  const auto lines = [](std::string_view keep, std::string_view rest) {
+    std::string all = "zero = float32[]{0} axes = int64[1]{2} other = int64[1]{1} " +
+                      std::string(kNumbers) + "m = reduce_mean(x, axes)K\n q = mul(x, x)\n" +
+                      "s = reduce_mean(q, axes)K\n mm = mul(m, m)\n v = sub(s, mm)\n" +
+                      std::string(rest);
+    for (size_t at; (at = all.find(")K")) != std::string::npos;) all.replace(at, 2, keep);
+    const size_t again = all.find("axes = int64[1]{-1}");
+    return all.erase(again, 20);
+  };
+  const std::string_view dropped = ") { keepdims = 0 }", kept = ")";
+  const std::string end =
+      "d = sub(x, mu)\n e = add(vu, eps)\n r = sqrt(e)\n i = div(one, r)\n f = mul(i, w)\n"
+      "n = mul(d, f)\n y = add(n, b)";
+  const std::string flax = lines(
+      dropped, "l = max(zero, v)\n vu = unsqueeze(l, axes)\n mu = unsqueeze(m, axes)\n" + end);
+  const std::string with_relu =
+      lines(dropped, "l = relu(v)\n vu = unsqueeze(l, axes)\n mu = unsqueeze(m, axes)\n" + end);
+  const std::string with_axes = lines(kept, "vu = max(v, zero)\n mu = identity(m)\n" + end);
+  // May be negative.
+  const std::string unbounded =
+      lines(dropped, "vu = unsqueeze(v, axes)\n mu = unsqueeze(m, axes)\n" + end);
+  // Means of rows stand beside columns.
+  const std::string elsewhere = lines(
+      dropped, "l = max(zero, v)\n vu = unsqueeze(l, other)\n mu = unsqueeze(m, axes)\n" + end);
+  ExpectFusions(
+      "fuse_normalizations",
+      {
+          {kX, flax, "layer_normalization"},
+          {kX, with_relu, "layer_normalization"},
+          {"x: float32[a,b,5]", flax, "layer_normalization"},
+          {kX, with_axes,
+           "reduce_mean mul reduce_mean mul sub max identity sub add sqrt div mul mul add"},
+          {kX, unbounded,
+           "reduce_mean mul reduce_mean mul sub unsqueeze unsqueeze sub add sqrt div mul mul add"},
+          {"x: float32[2,5,5]", elsewhere,
+           "reduce_mean mul reduce_mean mul sub max unsqueeze unsqueeze sub add sqrt div mul mul "
+           "add"},
+          {kX,
+           flax,
+           "reduce_mean mul reduce_mean mul sub max unsqueeze unsqueeze sub add sqrt div mul mul "
+           "add",
+           {"layer_normalization"}},
+      });
+}
+
 }  // namespace
 }  // namespace x2ir

@@ -14,6 +14,8 @@
 //  7. min(relu(x), c), min(max(x, 0), c) and relu(min(x, c)) are clip(x, 0, c).
 //  8. exp(d) / reduce_sum(exp(d)) with d = x - reduce_max(x), over one axis, is softmax; d -
 //     log(reduce_sum(exp(d))) is log_softmax.
+//  9. 1 / (1 + exp(-x)) is sigmoid: both are 0 where exp overflows.
+// 10. max(x, 0) is relu.
 // Numbers must equal the exact constants up to rounding in their type; an attribute is a float32,
 // so that formulas with more exact float64 numbers stay. log(1 + exp(x)) alone stays: softplus does
 // not overflow where it does.
@@ -247,6 +249,31 @@ absl::StatusOr<bool> FuseRelu(Rewriter& r) {
   return result && r.Replace(result);
 }
 X2IR_RULE(fuse_activations, relu, FuseRelu, {"min"});
+
+absl::StatusOr<bool> MaxAsRelu(Rewriter& r) {
+  const DType t = r.out()->dtype();
+  const auto low = IsFloating(t) ? Pattern::NumberOperand(r.node()) : std::nullopt;
+  if (!low || low->number != 0 || !r.context().Has("relu", t)) return false;
+  return r.Replace(r.b().Op("relu", {low->other}));
+}
+X2IR_RULE(fuse_activations, max, MaxAsRelu, {kKnownOperand});
+
+// --- Sigmoid --------------------------------------------------------------------------------
+
+absl::StatusOr<bool> FuseSigmoid(Rewriter& r) {
+  const auto one = Pattern::NumberOperand(r.node());
+  if (!one || !one->first || one->number != 1) return false;
+  const Pattern pattern(r);
+  const auto sum = pattern.ShiftedTermOf(one->other);
+  if (!sum || sum->constant != 1 || sum->term.number != 1 || sum->term.factors.size() != 1) {
+    return false;
+  }
+  const Node* exp = pattern.OnlyBy(sum->term.factors[0], "exp");
+  const Node* neg = exp ? pattern.OnlyBy(exp->input(0), "neg") : nullptr;
+  if (!neg || !r.context().Has("sigmoid", r.out()->dtype())) return false;
+  return r.Replace(r.b().Op("sigmoid", {neg->input(0)}));
+}
+X2IR_RULE(fuse_activations, div, FuseSigmoid, {"add"});
 
 // --- Softmax --------------------------------------------------------------------------------
 

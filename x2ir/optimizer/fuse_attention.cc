@@ -1,9 +1,7 @@
 // fuse_attention: what programs write around attention becomes part of it, where the target has the
 // op.
-//  1. x * cos + concat(-b, a) * sin, where a and b are the halves of each head x, is
-//     rotary_embedding: of cosines and sines whose halves are provably the same, for all heads. The
-//     caches have a row for each position, of one sequence or of all, and positions number them.
-//  2. concat(rotary_embedding(x[:n]), x[n:]) along a head turns its first n numbers.
+// The rules of rotary embeddings (1, 2) are in fuse_rotary.cc, that of the formula of attention (6)
+// in fuse_attention_formula.cc.
 //  3. Keys and values that are repeated for runs of heads (unsqueeze, expand, reshape) are shared.
 //  4. A constant mask that lets each query see what is before it, and itself, is `is_causal`; one
 //     that lets them see everything goes.
@@ -12,12 +10,12 @@
 //     queries, keys, values and results are all so.
 // Numbers are those of before, but for the order of two products in a sum.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/optimizer/fuse_attention_internal.h"
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/rule_util.h"
 #include "x2ir/optimizer/rules.h"
@@ -28,6 +26,13 @@ namespace {
 X2IR_RULES_PASS(fuse_attention, "What programs write around attention becomes part of it.");
 
 const std::vector<int64_t> kHeadsAside = {0, 2, 1, 3};
+
+}  // namespace
+
+bool TakesRows(const Rewriter& r) {
+  const Target* target = r.context().target;
+  return target && target->Says("attention", "q_num_heads", Attribute(int64_t{2}));
+}
 
 bool TargetHas(const Rewriter& r, Symbol op) {
   return r.context().target && r.context().target->Has(op);
@@ -47,134 +52,7 @@ int64_t SizeOf4(const Value* value, int64_t axis) {
 
 bool HasKnownHeads(const Value* x) { return SizeOf4(x, 1) > 0 && SizeOf4(x, 3) > 0; }
 
-// --- Rotary embeddings ----------------------------------------------------------------------
-
-// x[from:to] along the last axis of four.
-struct Range {
-  Value* of;
-  int64_t from, to;
-};
-std::optional<Range> RangeOf(const Pattern& pattern, const Value* value) {
-  const Node* slice = pattern.By(value, "slice");
-  const int64_t size = slice ? SizeOf4(slice->input(0), 3) : -1;
-  if (size < 0) return std::nullopt;
-  const auto number = [&](size_t i) -> std::optional<int64_t> {
-    const auto all = i < slice->num_inputs() ? KnownElements(slice->input(i)) : std::nullopt;
-    if (!all || all->size() != 1 || !(*all)[0].is_static()) return std::nullopt;
-    return (*all)[0].value();
-  };
-  const auto axis = number(3), from = number(1);
-  const bool steps = slice->num_inputs() > 4 && slice->input(4);
-  if (!axis || (*axis != 3 && *axis != -1) || (steps && number(4) != 1) || !from) {
-    return std::nullopt;
-  }
-  const int64_t start = *from < 0 ? *from + size : *from, length = SizeOf4(value, 3);
-  if (start < 0 || length < 0 || start + length > size) return std::nullopt;
-  return Range{slice->input(0), start, start + length};
-}
-
-// Whether the second half of the last axis is the first one again, in every run.
-bool HasEqualHalves(const Value* value, int64_t size, int depth = 0) {
-  constexpr int kDeepest = 16;
-  const Shape* s = value ? value->shape() : nullptr;
-  if (!s || s->rank() < 1 || s->dims().back() != Dim(size) || size < 2 || size % 2 != 0) {
-    return false;
-  }
-  if (const Tensor* tensor = DenseConstant(value)) {
-    const size_t row = tensor->nbytes() * static_cast<size_t>(size) /
-                       static_cast<size_t>(std::max<int64_t>(tensor->num_elements(), 1));
-    const std::byte* x = tensor->bytes().data();
-    for (size_t at = 0; at + row <= tensor->nbytes(); at += row) {
-      if (std::memcmp(x + at, x + at + row / 2, row / 2) != 0) return false;
-    }
-    return BitWidth(tensor->dtype()) >= 8;
-  }
-  const Node* node = value->producer();
-  if (!node || !node->is_ir() || depth == kDeepest) return false;
-  const auto is = [&](std::string_view op) { return node->op() == op; };
-  if (is("concat")) {
-    const int64_t axis = node->attrs().Int("axis");
-    return (axis == -1 || axis == s->rank() - 1) && node->num_inputs() == 2 &&
-           node->input(0) == node->input(1);
-  }
-  // What models have between the halves and the product, of all ops that keep halves equal.
-  if (is("cos") || is("sin") || is("cast") || is("unsqueeze") || is("neg") || is("identity")) {
-    return HasEqualHalves(node->input(0), size, depth + 1);
-  }
-  if (is("mul")) {
-    for (size_t i : {0, 1}) {
-      const Shape* other = node->input(1 - i)->shape();
-      const bool one = other && (other->rank() == 0 || other->dims().back() == Dim(1));
-      if (one && HasEqualHalves(node->input(i), size, depth + 1)) return true;
-    }
-  }
-  return false;
-}
-
-absl::StatusOr<bool> FuseRotary(Rewriter& r) {
-  if (!TargetHas(r, "rotary_embedding")) return false;
-  const Pattern pattern(r);
-  for (size_t i : {0, 1}) {
-    const Node* plain = pattern.OnlyBy(r.in(i), "mul");
-    const Node* crossed = pattern.OnlyBy(r.in(1 - i), "mul");
-    if (!plain || !crossed) continue;
-    for (size_t j : {0, 1}) {
-      const Node* halves = pattern.OnlyBy(crossed->input(j), "concat");
-      const Node* neg =
-          halves && halves->num_inputs() == 2 ? pattern.OnlyBy(halves->input(0), "neg") : nullptr;
-      if (!neg) continue;
-      const auto b = RangeOf(pattern, neg->input(0)), a = RangeOf(pattern, halves->input(1));
-      if (!a || !b || a->of != b->of) continue;
-      Value* x = a->of;
-      const int64_t size = SizeOf4(x, 3), half = size / 2, axis = halves->attrs().Int("axis");
-      const bool fits = (axis == 3 || axis == -1) && a->from == 0 && a->to == half &&
-                        b->from == half && b->to == size && size >= 2 && size % 2 == 0;
-      if (!fits || (plain->input(0) != x && plain->input(1) != x)) continue;
-      Value* cos = plain->input(plain->input(0) == x ? 1 : 0);
-      Value* sin = crossed->input(1 - j);
-      if (!r.context().target->Takes("rotary_embedding", 0, x->dtype())) return false;
-      const Shape &all = *x->shape(), *c = cos->shape(), *s = sin->shape();
-      if (!c || !s || c->rank() != 4 || !SameShape(c, s) || (*c)[1] != Dim(1)) continue;
-      const bool of_one = (*c)[0] == Dim(1);
-      if ((!of_one && !ProvablyEqual((*c)[0], all[0])) || !ProvablyEqual((*c)[2], all[2])) continue;
-      if (cos->dtype() != x->dtype() || sin->dtype() != x->dtype()) continue;
-      if (!HasEqualHalves(cos, size) || !HasEqualHalves(sin, size)) continue;
-      const Expr in{r.b(), x};
-      const Size batch = SizeAt(in, 0), length = SizeAt(in, 2);
-      const Size rows = of_one ? length : Times(r.b(), batch, length);
-      const Expr count = Iota(Scalar(r.b(), rows));
-      Value* sizes = Vector(r.b(), {batch, length});
-      const Expr positions = of_one ? Expand(count, sizes) : ReshapeTo(count, sizes);
-      const auto cache = [&](Value* angles) {
-        return Reshape(Slice({r.b(), angles}, 3, Size(0), Size(half)), {-1, half});
-      };
-      return r.Replace(in.Op("rotary_embedding", {cache(cos), cache(sin), positions}));
-    }
-  }
-  return false;
-}
-X2IR_RULE(fuse_attention, add, FuseRotary, {"mul"});
-
-absl::StatusOr<bool> FusePartialRotary(Rewriter& r) {
-  const Pattern pattern(r);
-  const int64_t axis = r.attrs().Int("axis");
-  if (r.node().num_inputs() != 2 || (axis != 3 && axis != -1)) return false;
-  const Node* rotary = pattern.OnlyBy(r.in(0), "rotary_embedding");
-  if (!rotary || rotary->attrs().Int("rotary_embedding_dim") != 0) return false;
-  const auto turned = RangeOf(pattern, rotary->input(0)), rest = RangeOf(pattern, r.in(1));
-  if (!turned || !rest || turned->of != rest->of || turned->from != 0 || turned->to != rest->from ||
-      rest->to != SizeOf4(rest->of, 3)) {
-    return false;
-  }
-  if (!HasKnownHeads(turned->of)) return false;
-  AttributeMap attrs = rotary->attrs();
-  attrs.Set("num_heads", SizeOf4(turned->of, 1));  // ONNX Runtime asks for it
-  attrs.Set("rotary_embedding_dim", turned->to);
-  Values operands = OperandsOf(*rotary);
-  operands[0] = turned->of;
-  return r.Replace(r.b().Op("rotary_embedding", operands, attrs));
-}
-X2IR_RULE(fuse_attention, concat, FusePartialRotary, {"rotary_embedding"});
+namespace {
 
 // --- Heads that are shared ------------------------------------------------------------------
 
@@ -294,12 +172,6 @@ bool AllUsersPutHeadsAside(const Value& value) {
     if (!PutsHeadsAside(use.node)) return false;
   }
   return true;
-}
-
-// PyTorch's attention has an axis for the heads, always.
-bool TakesRows(const Rewriter& r) {
-  const Target* target = r.context().target;
-  return target && target->Says("attention", "q_num_heads", Attribute(int64_t{2}));
 }
 
 absl::StatusOr<bool> RotaryInRows(Rewriter& r) {

@@ -52,12 +52,27 @@ Value* SwappedBack(Rewriter& r, const Value* x) {
   return Transpose({r.b(), transpose->input(0)}, perm);
 }
 
+constexpr int64_t kMostOfMask = int64_t{1} << 24;
+
+// What is false where the mask is true: a constant of a constant.
+Value* Inverted(Rewriter& r, Value* mask) {
+  const Tensor* tensor = DenseConstant(mask);
+  if (!tensor || tensor->dtype() != DType::kBool || tensor->num_elements() > kMostOfMask) {
+    return r.b().Op("not", {mask});
+  }
+  Tensor inverted = Tensor::Zeros(DType::kBool, tensor->dims());
+  const std::byte* yes = tensor->bytes().data();
+  for (std::byte& element : inverted.mutable_bytes()) {
+    element = std::byte{*yes++ == std::byte{0}};
+  }
+  return r.b().Constant(std::move(inverted), "sees");
+}
+
 // Whether the mask is constant and lets each query see a key.
 bool LetsAllSee(const Value* mask) {
-  constexpr int64_t kMost = int64_t{1} << 24;
   const Tensor* tensor = DenseConstant(mask);
   if (!tensor || tensor->dtype() != DType::kBool || tensor->rank() < 1 ||
-      tensor->num_elements() > kMost) {
+      tensor->num_elements() > kMostOfMask) {
     return false;
   }
   const int64_t keys = tensor->dim(tensor->rank() - 1);
@@ -78,8 +93,12 @@ std::optional<Scores> MatchScores(Rewriter& r, Value* scores) {
   const Pattern pattern(r);
   const Node* where = pattern.OnlyBy(scores, "where");
   if (!where) return Scores{scores};
-  Value *mask = where->input(0), *products = where->input(1);
-  const auto least = Pattern::Number(where->input(2), products);
+  Value *mask = where->input(0), *products = where->input(1), *other = where->input(2);
+  if (Pattern::Number(products, other)) {
+    std::swap(products, other);
+    mask = Inverted(r, mask);
+  }
+  const auto least = Pattern::Number(other, products);
   const Shape *s = mask->shape(), *all = scores->shape();
   if (!least || !s || s->rank() < 2 || s->rank() > 4 || !SameShape(products, scores) ||
       !ProvablyEqual(s->dims().back(), all->dims().back())) {
@@ -88,7 +107,7 @@ std::optional<Scores> MatchScores(Rewriter& r, Value* scores) {
   if (*least <= kLeastOfKnown && LetsAllSee(mask)) return Scores{products, mask};
   const DType t = products->dtype();
   if (*least > kLeastOfAny || t != DType::kFloat32) return std::nullopt;
-  return Scores{products, r.b().Op("where", {mask, r.b().Scalar(t, 0, "zero"), where->input(2)})};
+  return Scores{products, r.b().Op("where", {mask, r.b().Scalar(t, 0, "zero"), other})};
 }
 
 absl::StatusOr<bool> FuseFormula(Rewriter& r) {

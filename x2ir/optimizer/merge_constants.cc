@@ -1,6 +1,7 @@
 // merge_constants: what is added, or multiplied, one constant after the other is one constant.
 //  1. (x + a) + b, in any order, is x + (a + b).
 //  2. (x * a) * b is x * (a * b).
+//  3. (x * a) / a, with a number a, is x.
 // Floats, if the intermediate result has no other user and the constant is not larger than the ones
 // that it replaces. Constants of a sum must be small beside the digits of their type: a large one
 // that is added and taken away again rounds x, and is meant to. A product must be a normal number,
@@ -91,6 +92,19 @@ absl::StatusOr<bool> MergeConstants(Rewriter& r) {
 }
 X2IR_RULE(merge_constants, add, MergeConstants, {"add"});
 X2IR_RULE(merge_constants, mul, MergeConstants, {"mul"});
+
+absl::StatusOr<bool> RemoveFactor(Rewriter& r) {
+  const Node* mul = r.Producer(0, "mul");
+  const auto divisor = Pattern::Number(r.in(1), r.in(0));
+  const auto factor = mul && Rewriter::UsedOnce(r.in(0)) ? Pattern::NumberOperand(*mul)
+                                                         : std::optional<Pattern::WithNumber>();
+  if (!divisor || !factor || *divisor != factor->number || *divisor == 0 ||
+      !IsMildFactor(r.out()->dtype(), *divisor) || !SameShape(factor->other, r.out())) {
+    return false;
+  }
+  return r.Replace(factor->other);
+}
+X2IR_RULE(merge_constants, div, RemoveFactor, {"mul"});
 
 }  // namespace
 }  // namespace x2ir

@@ -131,24 +131,38 @@ X2IR_RULE(simplify, div, SumAsMean, {"reduce_sum"});
 
 // --- 30 -------------------------------------------------------------------------------------
 
+// The constant whose elements the value has, in their order.
+const Tensor* ConstantBehind(const Pattern& pattern, const Value* value) {
+  constexpr int kMost = 4;
+  for (int i = 0; i < kMost; ++i) {
+    const auto only_shape = [](const OpDef& op) { return op.moves() == MoveUse::kInOrder; };
+    const Node* node = pattern.By(value, only_shape);
+    if (!node) break;
+    value = node->input(0);
+  }
+  return DenseConstant(value);
+}
+
 absl::StatusOr<bool> AddBeforeReshape(Rewriter& r) {
   const Pattern pattern(r);
   for (const size_t i : {0, 1}) {
     const Node* reshape = pattern.OnlyBy(r.in(i), "reshape");
     const Node* product = reshape ? pattern.OnlyBy(reshape->input(0), "matmul") : nullptr;
-    const Tensor* bias = product ? DenseConstant(r.in(1 - i)) : nullptr;
-    const Shape *flat = product ? reshape->input(0)->shape() : nullptr, *apart = r.in(i)->shape();
-    if (!bias || !flat || !apart || flat->rank() < 2 || !SameShape(r.in(i), r.out())) continue;
+    const Tensor* bias = product ? ConstantBehind(pattern, r.in(1 - i)) : nullptr;
+    const auto dims = bias && r.in(1 - i)->shape() ? r.in(1 - i)->shape()->Static() : std::nullopt;
+    const Shape *flat = dims ? reshape->input(0)->shape() : nullptr, *apart = r.in(i)->shape();
+    if (!flat || !apart || flat->rank() < 2 || !SameShape(r.in(i), r.out())) continue;
     const Dim& columns = flat->dims().back();
     const int64_t count = bias->num_elements();
     if (!columns.is_static() || count < 2 || columns.value() != count) continue;
     // The axes that the columns became, from the last one on.
+    const auto rank = static_cast<int64_t>(dims->size());
     int64_t axes = 0, size = 1;
-    while (size < count && axes < std::min(apart->rank(), bias->rank())) {
+    while (size < count && axes < std::min(apart->rank(), rank)) {
       ++axes;
-      const Dim& dim = (*apart)[apart->rank() - axes];
-      if (dim != Dim(bias->dim(bias->rank() - axes))) break;
-      size *= dim.value();
+      const int64_t own = (*dims)[static_cast<size_t>(rank - axes)];
+      if ((*apart)[apart->rank() - axes] != Dim(own)) break;
+      size *= own;
     }
     if (size != count) continue;
     Value* row = r.b().Constant(bias->Reshaped({count}), "row");

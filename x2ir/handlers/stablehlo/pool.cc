@@ -8,6 +8,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/stablehlo/regions.h"
 #include "x2ir/handlers/stablehlo/windows.h"
+#include "x2ir/ops/eval_util.h"
 
 namespace x2ir {
 namespace {
@@ -112,6 +113,52 @@ std::optional<Expr> AsPool(StablehloArgs& a, const Expr& x, std::string_view op,
   return p->added ? Squeeze(y, {0, 1}) : y;
 }
 
+// Of a sum of windows over a tensor of one number: how many elements each window has, times that. A
+// mean that does not count padding is divided by it.
+std::optional<Expr> CountsOf(const Expr& x, const Sliding& s) {
+  constexpr int64_t kMost = int64_t{1} << 20;
+  const auto sizes = KnownSizes(x);
+  const Value* number = x.value();
+  if (const Node* node = number->producer(); node && node->Is("expand")) number = node->input(0);
+  const Tensor* one = number->fixed_constant();
+  if (!sizes || !one || one->is_sparse() || one->num_elements() != 1 || !IsFloating(x.dtype()) ||
+      s.IsDilated() || s.HasNegativePadding()) {
+    return std::nullopt;
+  }
+  std::vector<int64_t> dims;
+  std::vector<std::vector<int64_t>> counts;
+  int64_t total = 1;
+  for (size_t i = 0; i < s.rank(); ++i) {
+    const int64_t room = (*sizes)[i] + s.low[i] + s.high[i] - s.extent(i);
+    dims.push_back(room < 0 ? 0 : room / s.strides[i] + 1);
+    if (dims.back() == 0 || dims.back() > kMost / total || s.size[i] > kMost / dims.back()) {
+      return std::nullopt;
+    }
+    total *= dims.back();
+    counts.emplace_back();
+    for (int64_t o = 0; o < dims.back(); ++o) {
+      int64_t count = 0;
+      for (int64_t j = 0; j < s.size[i]; ++j) {
+        const int64_t at = o * s.strides[i] - s.low[i] + j * s.dilations[i];
+        count += at >= 0 && at < (*sizes)[i];
+      }
+      counts.back().push_back(count);
+    }
+  }
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < total; ++i) {
+    int64_t rest = i;
+    double number_of = one->AsDouble(0);
+    for (size_t axis = s.rank(); axis-- > 0;) {
+      number_of *= static_cast<double>(counts[axis][static_cast<size_t>(rest % dims[axis])]);
+      rest /= dims[axis];
+    }
+    numbers.push_back(number_of);
+  }
+  Builder& b = x.builder();
+  return Expr{b, b.Constant(FromNumbers<double>(x.dtype(), dims, numbers), "counts")};
+}
+
 // Elements at places `from`, from + step, ... along an axis, so many of them.
 Expr Strided(const Expr& x, int64_t axis, int64_t from, int64_t step, const Size& count) {
   Builder& b = x.builder();
@@ -206,6 +253,9 @@ absl::StatusOr<Values> FromReduceWindow(StablehloArgs& a) {
   const std::string_view op = n == 1 ? KnownBody(*body) : "";
   const bool neutral = n == 1 && !op.empty() && IsNeutral(op, inits[0]);
   if (neutral) {
+    if (const auto counts = op == "add" ? CountsOf(x[0], given) : std::nullopt) {
+      return Values{counts->Op("identity")};
+    }
     if (const auto running = AsRunning(x[0], op, given)) return Values{*running};
     if (const auto pool = AsPool(a, x[0], op, given)) return Values{*pool};
   }

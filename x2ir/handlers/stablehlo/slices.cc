@@ -109,7 +109,6 @@ Slices SlicesOf(StablehloArgs& a, const Expr& x, const Expr& indices, const Slic
     if (i != vector_dim) s.indices_sizes.push_back(SizeAt(indices, i));
   }
   s.indices_rank = static_cast<int64_t>(s.indices_sizes.size());
-  const Expr numbers = indices.To(DType::kInt64);
   for (int64_t i = 0; i < rank; ++i) {
     SlicedAxis axis;
     const Size& given = sizes[static_cast<size_t>(i)];
@@ -128,7 +127,7 @@ Slices SlicesOf(StablehloArgs& a, const Expr& x, const Expr& indices, const Slic
       const int64_t k = component - n.index_map.begin();
       const Size last = Minus(a, whole, axis.size);
       if (!clamps || !last.number || *last.number != 0) {
-        axis.start = ComponentOf(numbers, vector_dim, k, components);
+        axis.start = ComponentOf(indices, vector_dim, k, components).To(DType::kInt64);
         if (clamps && !IsKnownInside(indices, vector_dim, k, last)) {
           axis.start = ClampedStart(*axis.start, last);
         }
