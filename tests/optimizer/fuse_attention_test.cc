@@ -157,9 +157,9 @@ TEST(FuseAttention, Formula) {
            "transpose attention"},
           {kHeads, mask + scaled + masked + end, "transpose attention"},
           {kHeads, mask + scaled + "n = not(m)\n z = where(n, low, s)\n" + end,
-           "not not transpose where attention"},
+           "not not where transpose attention"},
           // What a query that sees nothing gives is the mean of all: the numbers are added.
-          {kHeads, blind + scaled + masked + end, "transpose where attention"},
+          {kHeads, blind + scaled + masked + end, "where transpose attention"},
           {kHeads, mild + scaled + masked + end, masked_as_was},
           {kHeads, mask + scaled + masked + end, masked_as_was, {"attention"}},
           {"q: float32[1,3,4,6], k: float32[2,3,4,6], v: float32[2,3,4,5]",

@@ -1,5 +1,5 @@
 // fuse_normalizations: normalizations that were spelled out become the ops that they are, where
-// the target has those. Results differ by rounding alone.
+// the target has those. Results differ by rounding alone. Rules 3 and 4 are in fuse_norm_types.cc.
 //  1. d / sqrt(mean(d^2) + epsilon) with d = x - mean(x) over the last axes, all of known size, is
 //     layer_normalization of scale 1. d^2 is a mul or a pow; the division may be a mul by a
 //     reciprocal or by a power of -1/2.
@@ -7,10 +7,6 @@
 //     So is the same with max(mean(x^2) - mean(x)^2, 0) for the variance, as flax has it: that is
 //     the mean of d^2, but for rounding. The factor may be scale / sqrt(...), multiplied by d then.
 //  2. The same with x itself for d is rms_normalization of scale 1.
-//  3. cast(norm(cast(x))) with scale 1, from a type and back to it, is the norm of x itself with
-//     the type between as stash_type: that is what stash_type means.
-//  4. reshape(instance_normalization(reshape(x))), the first one from channels to groups, the last
-//     one back, is group_normalization of scale 1 and bias 0.
 //  5. A mul after one of these of scale 1 and without bias is its scale, an add its bias, where
 //     they are of the shape that ONNX Runtime takes there: all axes that are normalized over, or
 //     one number a channel.
@@ -145,15 +141,6 @@ std::optional<std::vector<int64_t>> SizesFrom(const Value* x, int64_t axis) {
   return Shape(std::vector<Dim>(shape->begin() + axis, shape->end())).Static();
 }
 
-Value* FilledConstant(Builder& b, DType t, const std::vector<int64_t>& dims, double number) {
-  const auto count = CheckedProduct(dims);
-  if (!count || *count > kMaxLoweringElements) {
-    b.Fail(CannotExpress("a constant of too many elements"));
-    return b.Scalar(t, number);
-  }
-  return NumbersAs(b, t, dims, std::vector<double>(*count, number), number == 0 ? "zeros" : "ones");
-}
-
 // A norm without scale and bias, over the axes from `axis` on.
 struct PlainNorm {
   const char* op;
@@ -267,56 +254,6 @@ X2IR_RULES_PASS(layer_norm_as_instance_norm,
                 "Layer norms that were spelled out become instance norms in old targets.");
 X2IR_RULE(layer_norm_as_instance_norm, div, AsInstanceNorm, {"sqrt"});
 X2IR_RULE(layer_norm_as_instance_norm, mul, AsInstanceNorm, {"reciprocal", "div", "mul", "pow"});
-
-absl::StatusOr<bool> FuseCasts(Rewriter& r) {
-  const Pattern pattern(r);
-  const DType to = r.out()->dtype();
-  if (!IsFloating(to) || BitWidth(to) != 16) return false;
-  const Node* norm = pattern.OnlyBy(r.in(0), "layer_normalization");
-  if (!norm) norm = pattern.OnlyBy(r.in(0), "rms_normalization");
-  if (!norm || norm->input(2) || norm->num_outputs() > 1) return false;
-  const DType stash = r.in(0)->dtype();
-  const Node* cast = pattern.By(norm->input(0), "cast");
-  if (!cast || cast->input(0)->dtype() != to || stash != DType::kFloat32 ||
-      norm->attrs().String("stash_type") != Name(stash) || !IsFilledWith(norm->input(1), 1) ||
-      !r.context().Has(norm->op(), to)) {
-    return false;
-  }
-  Value* ones = FilledConstant(r.b(), to, DenseConstant(norm->input(1))->dims(), 1);
-  Value* y = r.b().Op(norm->op(), {cast->input(0), ones}, norm->attrs());
-  return r.b().status().ok() && r.Replace(y);
-}
-X2IR_RULE(fuse_normalizations, cast, FuseCasts, {"layer_normalization", "rms_normalization"});
-
-// --- Groups ---------------------------------------------------------------------------------
-
-absl::StatusOr<bool> FuseGroups(Rewriter& r) {
-  const Pattern pattern(r);
-  const Node* norm = pattern.OnlyBy(r.in(0), "instance_normalization");
-  const Node* grouping = norm ? pattern.OnlyBy(norm->input(0), "reshape") : nullptr;
-  if (!grouping || norm->attrs().String("layout") != "channels_first") return false;
-  Value* x = grouping->input(0);
-  const Shape *shape = x->shape(), *grouped = norm->input(0)->shape();
-  const DType t = x->dtype();
-  if (!shape || !grouped || shape->rank() < 3 || grouped->rank() < 3 || t == DType::kFloat64 ||
-      !ProvablyEqual((*shape)[0], (*grouped)[0]) || !(*shape)[1].is_static() ||
-      !(*grouped)[1].is_static() || !SameShape(x, r.out())) {
-    return false;
-  }
-  const int64_t channels = (*shape)[1].value(), groups = (*grouped)[1].value();
-  if (groups < 1 || channels < 1 || channels % groups != 0 || !IsFilledWith(norm->input(1), 1) ||
-      !IsFilledWith(norm->input(2), 0) || !r.context().Has("group_normalization", t)) {
-    return false;
-  }
-  Value* ones = FilledConstant(r.b(), t, {channels}, 1);
-  Value* y = r.b().Op("group_normalization", {x, ones, FilledConstant(r.b(), t, {channels}, 0)},
-                      {{"layout", "channels_first"},
-                       {"num_groups", groups},
-                       {"epsilon", *norm->attrs().Find("epsilon")},
-                       {"stash_type", "float32"}});
-  return r.b().status().ok() && r.Replace(y);
-}
-X2IR_RULE(fuse_normalizations, reshape, FuseGroups, {"instance_normalization"});
 
 // --- Scale and bias -------------------------------------------------------------------------
 

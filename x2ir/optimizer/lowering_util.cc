@@ -62,4 +62,13 @@ absl::StatusOr<Values> AsConstant(Rewrite& r) {
   return values;
 }
 
+Value* FilledConstant(Builder& b, DType t, const std::vector<int64_t>& dims, double number) {
+  const auto count = CheckedProduct(dims);
+  if (!count || *count > kMaxLoweringElements) {
+    b.Fail(CannotExpress("a constant of too many elements"));
+    return b.Scalar(t, number);
+  }
+  return NumbersAs(b, t, dims, std::vector<double>(*count, number), number == 0 ? "zeros" : "ones");
+}
+
 }  // namespace x2ir

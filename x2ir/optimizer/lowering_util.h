@@ -33,6 +33,9 @@ absl::StatusOr<DType> FloatComputeType(DType t);
 // An op of constants is a constant.
 absl::StatusOr<Values> AsConstant(Rewrite& r);
 
+// A constant of that number for all elements; fails where these are too many.
+Value* FilledConstant(Builder& b, DType t, const std::vector<int64_t>& dims, double number);
+
 }  // namespace x2ir
 
 #endif  // X2IR_OPTIMIZER_LOWERING_UTIL_H_
