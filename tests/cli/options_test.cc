@@ -311,10 +311,11 @@ TEST_F(Options, OfConversions) {
        "--layout channels_last", "layout = \"channels_last\""},
       {"--weights", "VERB big.onnx --to ir -q @; wc -c <big.safetensors", "--weights reference",
        "^[0-9]{2,3}\n"},
-      {"--resources", "VERB big.onnx -o a.mlir -q @; cat a.mlir", "--resources",
+      {"--resources", "VERB big.onnx --to stablehlo -o a.mlir -q @; cat a.mlir", "--resources",
        "dialect_resources"},
       {"--target-version",
-       "VERB big.onnx -o a.mlirbc -q @; grep -a -o 'StableHLO_v[0-9.]*' a.mlirbc",
+       "VERB big.onnx --to stablehlo_bytecode -o a.mlirbc -q @; grep -a -o 'StableHLO_v[0-9.]*' "
+       "a.mlirbc",
        "--target-version 1.2.0", "StableHLO_v1.2.0"},
       {"--separate-params", "VERB big.onnx --to relay -o a.relay -q @; ls", "--separate-params",
        "a.params"},
