@@ -73,6 +73,17 @@ std::optional<Tensor> InFile(DType dtype, const std::vector<int64_t>& dims,
   return tensor;
 }
 
+// About where entries [begin, end) of `count` lie.
+Tensor PartOf(const Tensor& tensor, int64_t begin, int64_t end, int64_t count) {
+  const auto range = tensor.file_range();
+  const size_t size = tensor.nbytes() / static_cast<size_t>(count);
+  if (!range) return tensor;
+  const auto start = static_cast<size_t>(begin) * size, stop = static_cast<size_t>(end) * size;
+  auto part = Tensor::FromFile(DType::kUInt8, {static_cast<int64_t>(stop - start)}, range->file,
+                               range->offset + start, stop - start);
+  return part.ok() ? *std::move(part) : tensor;
+}
+
 }  // namespace
 
 void DropPages(const Tensor& tensor) {
@@ -113,6 +124,29 @@ Tensor SpilledInParts(DType dtype, const std::vector<int64_t>& dims,
     if (made) return *std::move(made);
   }
   return Spilled(part(0, count));
+}
+
+Tensor MadeInParts(DType dtype, const std::vector<int64_t>& dims,
+                   std::function<void(int64_t begin, int64_t end, std::byte* to)> make,
+                   const Tensor& source) {
+  int64_t row = 1;
+  for (size_t i = 1; i < dims.size(); ++i) row *= dims[i];
+  const int64_t bits = row * BitWidth(dtype);
+  if (dims[0] < 2 || bits % 8 != 0 || dims[0] * bits / 8 < static_cast<int64_t>(kLarge)) {
+    Tensor tensor = Tensor::Zeros(dtype, dims);
+    make(0, dims[0], tensor.mutable_bytes().data());
+    DropPages(source);
+    return Spilled(std::move(tensor));
+  }
+  const auto range = source.file_range();
+  const ByteMaker* before = source.maker();
+  auto file = range ? range->file : before ? before->source : nullptr;
+  const auto made = [source, make = std::move(make), count = dims[0]](int64_t begin, int64_t end,
+                                                                      std::byte* to) {
+    make(begin, end, to);
+    DropPages(PartOf(source, begin, end, count));
+  };
+  return Tensor::Made(dtype, dims, {dims[0], static_cast<size_t>(bits / 8), made, std::move(file)});
 }
 
 }  // namespace x2ir
