@@ -45,14 +45,16 @@ bool Keep(Tensor* tensor) {
   return true;
 }
 
-// Pages at the ends belong to neighbours too, which is no harm.
-void Advise(const Tensor& tensor, int advice) {
+// Of bytes [begin, end) of a large tensor in a file. Pages at the ends belong to neighbours too,
+// which is no harm.
+void Advise(const Tensor& tensor, size_t begin, size_t end, int advice) {
   if (tensor.nbytes() < kLarge || !tensor.file_range()) return;
   static const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(tensor.bytes().data()) / page * page;
-  const auto end = reinterpret_cast<uintptr_t>(tensor.bytes().data() + tensor.nbytes());
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
+  const auto from = reinterpret_cast<uintptr_t>(tensor.bytes().data() + begin) / page * page;
+  const auto to = reinterpret_cast<uintptr_t>(tensor.bytes().data() + end);
+  ::madvise(reinterpret_cast<void*>(from), to - from, advice);
 }
+void Advise(const Tensor& tensor, int advice) { Advise(tensor, 0, tensor.nbytes(), advice); }
 
 // A tensor in a temporary file, which `write` fills; nullopt where there can be none.
 std::optional<Tensor> InFile(DType dtype, const std::vector<int64_t>& dims,
@@ -71,17 +73,6 @@ std::optional<Tensor> InFile(DType dtype, const std::vector<int64_t>& dims,
   }
   ::close(fd);
   return tensor;
-}
-
-// About where entries [begin, end) of `count` lie.
-Tensor PartOf(const Tensor& tensor, int64_t begin, int64_t end, int64_t count) {
-  const auto range = tensor.file_range();
-  const size_t size = tensor.nbytes() / static_cast<size_t>(count);
-  if (!range) return tensor;
-  const auto start = static_cast<size_t>(begin) * size, stop = static_cast<size_t>(end) * size;
-  auto part = Tensor::FromFile(DType::kUInt8, {static_cast<int64_t>(stop - start)}, range->file,
-                               range->offset + start, stop - start);
-  return part.ok() ? *std::move(part) : tensor;
 }
 
 }  // namespace
@@ -144,7 +135,9 @@ Tensor MadeInParts(DType dtype, const std::vector<int64_t>& dims,
   const auto made = [source, make = std::move(make), count = dims[0]](int64_t begin, int64_t end,
                                                                       std::byte* to) {
     make(begin, end, to);
-    DropPages(PartOf(source, begin, end, count));
+    // About what was read.
+    const size_t row = source.nbytes() / static_cast<size_t>(count);
+    Advise(source, static_cast<size_t>(begin) * row, static_cast<size_t>(end) * row, MADV_DONTNEED);
   };
   return Tensor::Made(dtype, dims, {dims[0], static_cast<size_t>(bits / 8), made, std::move(file)});
 }

@@ -196,13 +196,15 @@ Tensor Turned(const Tensor& minima) {
   const int64_t n = minima.dim(0), blocks = minima.dim(1);
   Tensor turned = Tensor::Zeros(minima.dtype(), {blocks, n});
   const size_t size = minima.nbytes() / static_cast<size_t>(n * blocks);
+  std::vector<std::byte> from(minima.nbytes());
+  minima.Read(0, absl::MakeSpan(from));
   std::byte* to = turned.mutable_bytes().data();
   for (int64_t j = 0; j < blocks; ++j) {
     for (int64_t i = 0; i < n; ++i, to += size) {
-      std::memcpy(to, minima.bytes().data() + static_cast<size_t>(i * blocks + j) * size, size);
+      std::memcpy(to, from.data() + static_cast<size_t>(i * blocks + j) * size, size);
     }
   }
-  return turned;
+  return Spilled(std::move(turned));
 }
 
 }  // namespace
