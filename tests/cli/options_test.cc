@@ -192,7 +192,7 @@ TEST_F(Options, OfEveryVerb) {
        "attention_mask: int64"},
       {"--int4", "x2ir info $D/checkpoint/tiny @", "--int4", "int4 [0-9,]+ in 14"},
       {"--int8-weights", "x2ir info $D/checkpoint/tiny @", "--int8-weights", "int8 [0-9,]+ in 14"},
-      {"--unpack", "x2ir info $D/checkpoint/tiny @", "--unpack float16",
+      {"--unpack", "x2ir convert $D/checkpoint/tiny -o a.onnx @", "--unpack float16",
        "0 quantized weights are unpacked to float16, as --unpack asks"},
       {"--dequantize", "x2ir show $D/tflite/conv_i8pc_same_s1d1.tflite @", "--dequantize",
        "main\\(t0: float32"},
