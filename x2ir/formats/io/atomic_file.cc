@@ -43,7 +43,8 @@ std::string Reason(int error) { return std::strerror(error); }
 // Gives the bytes to `write` part by part; while one is written, another thread makes the next.
 absl::Status WriteMade(const ByteMaker& maker,
                        const std::function<absl::Status(absl::Span<const std::byte>)>& write) {
-  const int64_t step = std::max<int64_t>(1, static_cast<int64_t>(kBufferSize / maker.size));
+  // What is as large as the buffer is written without it.
+  const auto step = static_cast<int64_t>((kBufferSize + maker.size - 1) / maker.size);
   std::vector<std::byte> parts[2];
   const auto make = [&](int64_t begin, std::vector<std::byte>* part) {
     const int64_t end = std::min(maker.count, begin + step);
