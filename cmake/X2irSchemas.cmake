@@ -1,5 +1,6 @@
-# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators, of protobuf
-# messages and of TFLite's schema, made from facts/ by small programs of our own.
+# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators, of
+# StableHLO's dialects, of protobuf messages and of TFLite's schema, made from facts/ by small
+# programs of our own.
 
 set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(X2IR_SCHEMA_DATA)
@@ -41,6 +42,21 @@ x2ir_schema_table(torch torch-ops.json)
 x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)
 
+# StableHLO's dialects: the printed forms of operations; and the operations of all versions, with the
+# codes that attributes and types have in bytecode.
+set(x2ir_stablehlo_facts ${PROJECT_SOURCE_DIR}/facts/stablehlo-ops.json)
+foreach(table mlir_syntax stablehlo_tables)
+  x2ir_table_program(x2ir_gen_${table} tools/gen_${table}.cc)
+  set(x2ir_output ${X2IR_GENERATED_DIR}/x2ir_${table}.inc)
+  add_custom_command(
+    OUTPUT ${x2ir_output}
+    COMMAND x2ir_gen_${table} ${x2ir_stablehlo_facts} ${x2ir_output}
+    DEPENDS x2ir_gen_${table} ${x2ir_stablehlo_facts}
+    COMMENT "Generating x2ir_${table}.inc"
+    VERBATIM)
+  list(APPEND X2IR_SCHEMA_DATA ${x2ir_output})
+endforeach()
+
 # Protobuf messages. x2ir_proto_table(framework facts...) makes their tables,
 # x2ir_<framework>_messages.inc, and the numbers of their fields, x2ir_<framework>_fields.inc.
 function(x2ir_proto_table framework)
@@ -79,3 +95,13 @@ add_custom_command(
   COMMENT "Generating the schema of TFLite"
   VERBATIM)
 list(APPEND X2IR_SCHEMA_DATA ${x2ir_tflite_outputs})
+
+# The tables of files of jax.export.
+set(x2ir_jax_schema ${PROJECT_SOURCE_DIR}/x2ir/formats/stablehlo/jax_export.fbs)
+add_custom_command(
+  OUTPUT ${X2IR_GENERATED_DIR}/jax_export_generated.h
+  COMMAND ${X2IR_FLATC} --cpp --scoped-enums -o ${X2IR_GENERATED_DIR} ${x2ir_jax_schema}
+  DEPENDS ${x2ir_jax_schema}
+  COMMENT "Generating the tables of jax.export"
+  VERBATIM)
+list(APPEND X2IR_SCHEMA_DATA ${X2IR_GENERATED_DIR}/jax_export_generated.h)

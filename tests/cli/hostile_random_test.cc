@@ -74,6 +74,7 @@ const std::vector<Kind>& Kinds() {
       {"oneflow_graph", {"m.mlir", "variables/out", "variables/meta"}},
       {"oneflow_job", {"m.job", "variables/out", "variables/meta"}},
       {"torch", {"m.pt2"}},
+      {"stablehlo", {"m.mlir"}},
       {"gguf", {"m.gguf"}},
       {"checkpoint", {"config.json", "model.safetensors"}},
   };
@@ -210,9 +211,9 @@ TEST_F(HostileRandom, EveryFormat) {
     seeds.push_back(SeedsOf(kind));
     EXPECT_FALSE(seeds.back().empty()) << kind.target;
   }
-  const Strings outputs = {"o.onnx",      "o.json",      "o.tflite",    "o.py",
-                           "o.pt2",       "o.mlpackage", "o.mlir",      "o.job",
-                           "o.nnvm.json", "o.onnxtxt",   "o.textproto", "o.onnxjson"};
+  const Strings outputs = {"o.onnx",      "o.json",      "o.tflite",  "o.py",  "o.pt2",
+                           "o.mlpackage", "o.mlir",      "o.mlirbc",  "o.job", "o.nnvm.json",
+                           "o.onnxtxt",   "o.textproto", "o.onnxjson"};
   const auto start = std::chrono::steady_clock::now();
   int64_t runs = 0, written = 0, refused = 0, failures = 0;
   long most_megabytes = 0;

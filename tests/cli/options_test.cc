@@ -173,10 +173,10 @@ TEST_F(Options, OfEveryVerb) {
        "--allow-outside", "converts +yes"},
       {"--hdf5-library", "x2ir info $D/keras/external_link.h5 @ || true", "--hdf5-library",
        "there is none\n|HDF5 library"},
-      {"--snapshot", "x2ir convert -q big.onnx -o a.mlir; x2ir info a.mlir @",
+      {"--snapshot", "x2ir convert -q big.onnx --to oneflow_graph -o a.mlir; x2ir info a.mlir @",
        "--snapshot /nowhere", "'/nowhere'"},
-      {"--job", "x2ir convert -q big.onnx -o a.mlir; x2ir info a.mlir @", "--job nope",
-       "no job 'nope'"},
+      {"--job", "x2ir convert -q big.onnx --to oneflow_graph -o a.mlir; x2ir info a.mlir @",
+       "--job nope", "no job 'nope'"},
       {"--model", "x2ir convert -q big.onnx -o a.pt2; x2ir info a.pt2 @", "--model nope",
        "no model 'nope'"},
       {"--signature", "x2ir info $D/tflite/while_5.tflite @", "--signature nope",
@@ -604,7 +604,8 @@ TEST_F(Options, ChangesForEveryTarget) {
       {"a.textproto", "textproto", true, true, true},
       {"a.mlpackage", "coreml", false, true, true},
       {"a.nnvm.json", "nnvm", false, true},
-      {"a.mlir", "oneflow_graph", false, true},
+      {"a.mlir", "stablehlo", false, true},
+      {"a.mlirbc", "stablehlo_bytecode", false, true},
       {"a.job", "oneflow_job", false, true},
       {"a.tflite", "tflite", false, true, true},
       {"a.pt2", "torch", false, true},
@@ -677,8 +678,9 @@ TEST_F(Options, WhatWasWritten) {
   Check({
       {"x2ir convert big.onnx -o a.json", 0, "^wrote a.json and a.safetensors: 1 node read", ""},
       {"x2ir convert big.onnx -o a.mlpackage", 0, "^wrote a.mlpackage: 1 node read", ""},
-      {"x2ir convert " X2IR_SOURCE_DIR "/tests/data/unet_tiny/model.onnx -o a.mlir", 0,
-       "^wrote a.mlir and [0-9]+ files beside it: ", ""},
+      {"x2ir convert " X2IR_SOURCE_DIR
+       "/tests/data/unet_tiny/model.onnx --to oneflow_graph -o a.mlir",
+       0, "^wrote a.mlir and [0-9]+ files beside it: ", ""},
   });
 }
 

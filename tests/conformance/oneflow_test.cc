@@ -67,16 +67,17 @@ TEST(Oneflow, CasesThereAndBack) {
     const absl::StatusOr<Model> ir = Import(folder.string());
     ASSERT_TRUE(ir.ok()) << ir.status();
     // Written, read, and written again: the same files, and the variables' own bytes.
-    for (const char* file : {"model.mlir", "x.job"}) {
+    for (const auto& [file, format] :
+         {std::pair{"model.mlir", "oneflow_graph"}, std::pair{"x.job", "oneflow_job"}}) {
       const fs::path once = temp.path() / name / file / "1", twice = once.parent_path() / "2";
       fs::create_directories(once);
       fs::create_directories(twice);
-      const absl::Status s = Export(ir->Clone(), (once / file).string());
+      const absl::Status s = Export(ir->Clone(), (once / file).string(), {.format = format});
       ASSERT_TRUE(s.ok()) << s;
       absl::StatusOr<Model> again = Import((once / file).string());
       ASSERT_TRUE(again.ok()) << again.status();
       EXPECT_TRUE(AgreesWithIo(*again, io).ok()) << AgreesWithIo(*again, io);
-      EXPECT_TRUE(Export(*std::move(again), (twice / file).string()).ok());
+      EXPECT_TRUE(Export(*std::move(again), (twice / file).string(), {.format = format}).ok());
       EXPECT_TRUE(FilesOf(once) == FilesOf(twice)) << file;
       const auto written = FilesOf(once);
       for (const auto& [path, bytes] : FilesOf(folder)) {

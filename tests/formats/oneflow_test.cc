@@ -136,15 +136,15 @@ TEST_F(OneflowFiles, TextOfOtherVersions) {
       {job(R"(%0 = "oneflow.leaky_relu"(%arg0) {alpha = 0x3F000000 : f32} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> oneflow.return %0 : tensor<1x1x2x2xf32>)"),
        "alpha = 0.5"},
       {job(R"(%0 = "oneflow.relu"(%nobody) : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> oneflow.return %0 : tensor<1x1x2x2xf32>)"),
-       "no operator produces '%nobody'"},
+       "'%nobody' is not defined before its use"},
       {job(R"(%0 = "oneflow.relu"(%0) : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> oneflow.return %0 : tensor<1x1x2x2xf32>)"),
-       "cycle"},
+       "'%0' is not defined before its use"},
       {job(R"(%0 = "oneflow.relu"(%arg0) : () -> tensor<1x1x2x2xf32> oneflow.return %0 : tensor<1x1x2x2xf32>)"),
        "differ in number"},
       {job(R"(%0 = "oneflow.mlir_jit"(%arg0) ({}) : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>)"),
        "region"},
       {job(R"(%0 = "oneflow.relu"(%arg0) {a = [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>)"),
-       "too deep"},
+       "too deeply"},
       {"module { oneflow.job @j() {", "does not end"},
       {"module { module }", "error"},
   };
@@ -307,17 +307,20 @@ TEST_F(OneflowFiles, WritesFoldersBesideTheFile) {
         "graph g(x: float32[2]) -> (y) {\n  w = float32[2]{1, 2}\n  b = bool[2]{1, 0}\n"
         "  z = where(b, x, w)\n  y = mul(z, w)\n}");
   };
-  ASSERT_TRUE(Export(model(), out).ok());
+  const ExportOptions as_graph = {.format = "oneflow_graph"};  // .mlir alone is StableHLO
+  ASSERT_TRUE(Export(model(), out, as_graph).ok());
   EXPECT_EQ(ReadFile(Path("m/w/out")), kTwo);
   EXPECT_EQ(ReadFile(Path("m/w/meta")), kMeta);
   EXPECT_EQ(ReadFile(Path("m/b/meta")), "shape {\n  dim: 2\n}\ndata_type: kBool\n");
   EXPECT_THAT(Read(out), HasSubstr("where(b, x, w)"));
   // Over the same model again, but not over somebody's folders.
-  EXPECT_TRUE(Export(model(), out).ok());
+  EXPECT_TRUE(Export(model(), out, as_graph).ok());
   fs::remove(out);
-  EXPECT_THAT(std::string(Export(model(), out).message()), HasSubstr("exists and was not written"));
+  EXPECT_THAT(std::string(Export(model(), out, as_graph).message()),
+              HasSubstr("exists and was not written"));
   EXPECT_FALSE(fs::exists(out));
-  EXPECT_TRUE(Export(model(), out, {.format_options = {{"force", true}}}).ok());
+  EXPECT_TRUE(
+      Export(model(), out, {.format = "oneflow_graph", .format_options = {{"force", true}}}).ok());
 }
 
 TEST_F(OneflowFiles, WhatNoJobHolds) {
@@ -348,7 +351,9 @@ TEST_F(OneflowFiles, ManyVariables) {
       IrOf(StrCat("graph g(x: float32[1]) -> (y299) {\n", constants, lines, "}"));
   ASSERT_TRUE(model.ok()) << model.status();
   const std::string out = Path("model.mlir");
-  ASSERT_TRUE(Export(*std::move(model), out, {.passes = std::vector<std::string>{}}).ok());
+  ASSERT_TRUE(Export(*std::move(model), out,
+                     {.format = "oneflow_graph", .passes = std::vector<std::string>{}})
+                  .ok());
   const absl::StatusOr<Model> again = Import(out);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->graph->num_constants(), 300u);

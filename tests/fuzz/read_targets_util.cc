@@ -658,6 +658,12 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(TorchArchiveOf(bytes), {"m.pt2"}, "/m.pt2", "torch");
        }},
+      {"stablehlo",
+       [] {
+         return std::vector{ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/forms.mlir"),
+                            ReadFile(X2IR_SOURCE_DIR "/tests/data/stablehlo/windows.mlir")};
+       },
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.mlir"}, "/m.mlir", "stablehlo"); }},
       {"gguf", GgufFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.gguf"}, "/m.gguf", "gguf"); }},
       {"checkpoint", CheckpointFiles, ImportCheckpoint},

@@ -22,7 +22,7 @@ struct FuzzTarget {
 // paddle, paddle_pir, keras (HDF5 files and archives), keras_config, tfjs, mxnet, nnvm, caffe,
 // caffe2, coreml, mlpackage, darknet, ncnn, oneflow_graph, oneflow_job, torch (the archive),
 // torch_program (the program in it), torchscript (the archive), torchscript_code,
-// torchscript_pickle and torchscript_bytecode (these files in it), gguf, checkpoint (config.json
+// torchscript_pickle and torchscript_bytecode (these files in it), stablehlo (text), gguf, checkpoint (config.json
 // and the weights), checkpoint_config (config.json; the weights are the family's). Graphs as text:
 // driver (printed, converted there and back), evaluate (optimized, then evaluated beside what it
 // was).

@@ -16,6 +16,7 @@
 #include "x2ir/formats/coreml/decode.h"
 #include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/formats/oneflow/schema.h"
+#include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -273,6 +274,22 @@ TEST(Golden, OneflowOps) {
       " more of the facts are not: those of training (gradients, updates of weights), and\n\n",
       others, ".\n");
   ExpectGolden("docs/oneflow_ops.md", text);
+}
+
+// Operations of StableHLO and CHLO, both ways.
+TEST(Golden, StablehloOps) {
+  OpsByName ops = OpsOf(stablehlo::kDialect);
+  auto& [read, written] = ops;
+  for (const auto& [name, ir] : written) read[name];
+  std::string text = HeadOf("stablehlo");
+  text += "| operation | becomes | written from |\n|---|---|---|\n";
+  int64_t count = 0;
+  for (const auto& [name, ir] : read) {
+    count += !ir.empty();
+    StrAppend(&text, "| ", name, " | ", Listed(ir), " | ", Listed(written[name]), " |\n");
+  }
+  StrAppend(&text, "\n", count, " operations are read.\n");
+  ExpectGolden("docs/stablehlo_ops.md", text);
 }
 
 // Core ML: MIL's operations, both ways, and layers of networks and other models, which are read.

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/graph.h"
@@ -14,6 +15,10 @@ namespace X2IR_API x2ir {
 
 // Makes values the outputs of the builder's graph: as values of their own, made in it.
 void AddResults(Builder& b, const Values& values);
+
+// What branch `index` (int64, rank 0) gives; the last one where there is none of that number. All
+// branches, two at least, give as many results.
+Values BranchOf(Builder& b, Value* index, const std::vector<std::shared_ptr<Graph>>& branches);
 
 // The body of a `loop` while it is written: inputs are the number of the round (int64, rank 0), the
 // condition (bool, rank 0) and what is carried.

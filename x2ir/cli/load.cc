@@ -28,7 +28,8 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
                               Unsupported unsupported, int* code, const ImportOptions& wanted) {
   progress.SetWhat(StrCat("reading ", path));
   std::string format;
-  absl::StatusOr<Model> model = LoadFile(session, path, &format);
+  const LoadOptions loading{wanted.format_options, {}, {}};
+  absl::StatusOr<Model> model = LoadFile(session, path, &format, loading);
   if (!model.ok()) {
     progress.Stop();
     *code = session.Fail(model.status(), Phase::kReading);
@@ -44,7 +45,7 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
   if (!model.ok() && unsupported == Unsupported::kKeep && !report.failures.empty()) {
     // The failed attempt took the model: again, from the file.
     const std::string failures = report.FailuresText();
-    model = LoadFile(session, path, &format);
+    model = LoadFile(session, path, &format, loading);
     if (model.ok()) {
       options.foreign.all = true;
       report = Report();

@@ -18,7 +18,10 @@
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
+#include "x2ir/formats/checks.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/checks.h"
 #include "x2ir/inspect/compare.h"
 #include "x2ir/runtimes/check.h"
 
@@ -40,6 +43,10 @@ constexpr char kVerifyFooter[] =
     "\n"
     "Floats agree when |got - expected| <= A + R * |expected|, NaN with NaN; all else must be\n"
     "equal, element types and shapes too.\n"
+    "\n"
+    "A program that checks itself (StableHLO's check.expect_...) needs neither: without an io "
+    "file\n"
+    "and OTHER its checks are run.\n"
     "\n"
     "For a lossy conversion (int8, float16) use --metric, which decides by one number and "
     "compares\n"
@@ -70,10 +77,58 @@ struct VerifyFlags {
   bool layers = false, json = false;
 };
 
+// Whether files of the model's format may hold checks of their own results.
+bool MayCheckItself(const std::string& model) {
+  const auto name = DetectFormat(model);
+  const Format* format = name.ok() ? FindFormat(*name) : nullptr;
+  return format && FindOption(format->read_options, kChecksOption);
+}
+
+// Runs the checks that the model makes of its own results.
+int RunChecks(const VerifyFlags& flags, Session& session,
+              const std::shared_ptr<const Runtime>& runtime) {
+  Progress progress(session, "reading");
+  int code = kDone;
+  ImportOptions reading;
+  reading.format_options.Set(kChecksOption, true);
+  const std::optional<Model> model =
+      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, reading);
+  if (!model) return code;
+  const std::vector<ResultCheck> checks = ChecksOf(*model);
+  if (checks.empty()) {
+    progress.Stop();
+    return session.Usage(StrCat("'", flags.model,
+                                "' makes no checks of its own: give an io file with expected "
+                                "outputs by --io, or another model"));
+  }
+  progress.SetWhat("running");
+  const auto results = [&]() -> absl::StatusOr<std::vector<Datum>> {
+    if (!runtime) return RunCase(*model->graph, IoCase(), progress.fn());
+    X2IR_ASSIGN_OR_RETURN(const ModelInRuntime converted, ModelInRuntime::Convert(*model, runtime));
+    return converted.Run(IoCase());
+  }();
+  const auto verdict = results.ok() ? VerifyChecks(*model->graph, checks, *results)
+                                    : absl::StatusOr<Verification>(results.status());
+  progress.Stop();
+  if (!verdict.ok()) return session.Fail(verdict.status(), Phase::kConverting);
+  if (flags.json) {
+    session.Print(verdict->ToJson());
+  } else if (!session.quiet) {
+    session.Print(verdict->ToText());
+  }
+  return verdict->agrees() ? kDone : kCannot;
+}
+
 int VerifyAll(const VerifyFlags& flags, Session& session) {
   VerifyOptions options;
   if (absl::Status s = ParseTolerances(flags.tolerance, &options); !s.ok()) {
     return session.Usage(s);
+  }
+  if (flags.cases.is_random() && flags.other.empty() && MayCheckItself(flags.model)) {
+    int code = kDone;
+    std::shared_ptr<const Runtime> runtime;
+    if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
+    return RunChecks(flags, session, runtime);
   }
   if (flags.cases.is_random() && flags.other.empty() && !flags.runtime) {
     return session.Usage(

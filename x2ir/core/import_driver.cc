@@ -48,6 +48,10 @@ class Importer : public Driver {
       return;
     }
     Tick();
+    ConvertOrInline(graph, node);
+  }
+
+  void ConvertOrInline(Graph& graph, Node* node) {
     const Function* function = node->dialect() == dialect_ ? functions_.Called(*node) : nullptr;
     if (!function) {
       Convert(graph, node);
@@ -118,7 +122,7 @@ class Importer : public Driver {
     };
     for (Node* node : made) {
       if (!node->is_ir()) {  // out of a nested graph that was inlined in the node's place
-        Convert(*node->graph(), node);
+        ConvertOrInline(*node->graph(), node);
         continue;
       }
       absl::Status status = RunNested(node, [&] {

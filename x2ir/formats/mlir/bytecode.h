@@ -20,6 +20,8 @@ bool IsBytecode(std::string_view head);  // begins with "ML\xefR"
 
 // Tensors are views of the blob. DataLoss says at which byte it is wrong.
 absl::StatusOr<Module> ReadBytecode(const BlobPtr& blob);
+// The bytecode in a part of a file.
+absl::StatusOr<Module> ReadBytecode(const BlobPtr& blob, uint64_t begin, uint64_t size);
 
 struct BytecodeOptions {
   int version = 6;

@@ -25,6 +25,7 @@ Match RecognizeGraph(const Candidate& file) {
         .name = "oneflow_graph",
         .dialect = std::string(oneflow::kDialect),
         .extensions = {".mlir"},
+        .only_by_name = true,  // StableHLO has the same
         .doc = "Graphs of OneFlow as oneflow.save leaves them, a folder for each variable",
         .recognize = RecognizeGraph,
         .read_options = {SnapshotOption(),

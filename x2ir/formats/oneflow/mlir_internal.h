@@ -1,4 +1,4 @@
-// Text of MLIR, as far as OneFlow writes it: modules of jobs, whose ops are in the generic form.
+// Jobs in MLIR (formats/mlir/), as far as OneFlow writes them.
 #ifndef X2IR_FORMATS_ONEFLOW_MLIR_INTERNAL_H_
 #define X2IR_FORMATS_ONEFLOW_MLIR_INTERNAL_H_
 

@@ -40,6 +40,10 @@ namespace X2IR_API x2ir {
 namespace stablehlo {
 
 inline constexpr char kDialect[] = "stablehlo";
+inline constexpr char kFunctionDomain[] = "func";  // of calls: "func::NAME"
+// Attributes of a function's arguments and results that tell what a user calls them.
+inline constexpr char kArgumentName[] = "jax.arg_info";
+inline constexpr char kResultName[] = "jax.result_info";
 
 // An annotation (extra) of values: mlir::Quantization as text, QuantizationText's.
 inline constexpr char kQuantized[] = "stablehlo.quantized";

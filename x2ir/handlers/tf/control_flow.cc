@@ -51,24 +51,6 @@ absl::StatusOr<Values> If(TfArgs& a) {
                    outputs);
 }
 
-// One of branches [from, to), halved: conditions are as deep as a number has digits.
-Values OneOf(Builder& b, Value* index, const std::vector<GraphPtr>& branches, size_t from,
-             size_t to) {
-  const size_t outputs = branches[0]->outputs().size();
-  const auto half = [&](size_t begin, size_t end) -> GraphPtr {
-    if (end - begin == 1) return branches[begin];
-    auto graph = std::make_shared<Graph>("branches");
-    Builder inner(*graph, nullptr);
-    AddResults(inner, OneOf(inner, index, branches, begin, end));
-    if (!inner.status().ok()) b.Fail(inner.status());
-    return graph;
-  };
-  const size_t middle = from + (to - from) / 2;
-  Value* cond = b.Op("less", {index, b.Int(static_cast<int64_t>(middle))});
-  return b.Ops("if", {cond},
-               {{"then_branch", half(from, middle)}, {"else_branch", half(middle, to)}}, outputs);
-}
-
 absl::StatusOr<Values> Case(TfArgs& a) {
   IgnoreTypes(a);
   const std::vector<GraphPtr> branches = a.SubGraphs("branches");
@@ -81,13 +63,7 @@ absl::StatusOr<Values> Case(TfArgs& a) {
     a.in(0);
     return InlineGraph(a.b(), *branches[0], {});
   }
-  // What is out of range is the last one.
-  const auto last = static_cast<int64_t>(branches.size()) - 1;
-  Value* given = a.AsInt64(a.in(0));
-  Value* outside =
-      a.Op("or", {a.Op("less", {given, a.b().Int(0)}), a.Op("greater", {given, a.b().Int(last)})});
-  Value* index = a.Op("where", {outside, a.b().Int(last), given});
-  return OneOf(a.b(), index, branches, 0, branches.size());
+  return BranchOf(a.b(), a.AsInt64(a.in(0)), branches);
 }
 
 // What a condition gives, as a bool; known when the condition itself is converted.

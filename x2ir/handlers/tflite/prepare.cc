@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "x2ir/builder/complex_ports.h"
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"

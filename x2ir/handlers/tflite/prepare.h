@@ -22,8 +22,6 @@ absl::Status ResolveResources(Graph& graph, std::vector<std::string>& warnings);
 void MarkFromTheFront(Graph& graph);
 bool IsMarkedFromTheFront(const Node& node);
 
-absl::Status ComplexPortsAsPairs(Graph& graph, std::vector<std::string>& warnings);
-
 // Every quantized tensor that an operator computes with is dequantized before it, and what it gives
 // is quantized. `floats`: the float network instead, inputs and outputs too.
 absl::Status MakeQuantizedUnits(Graph& graph, bool floats);

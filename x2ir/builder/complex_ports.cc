@@ -1,13 +1,10 @@
-// Complex inputs and outputs as pairs of real numbers along a last axis, which is what runtimes
-// take (docs/adr/0021).
-#include <string>
+#include "x2ir/builder/complex_ports.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/handlers/tflite/prepare.h"
 
 namespace x2ir {
 namespace {

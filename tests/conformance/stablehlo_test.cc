@@ -1,0 +1,215 @@
+// Programs of StableHLO that check themselves (tests/data/cases/README.md): the project's own test
+// data and the tests of its interpreter. Each is run as it is read, and again from the ONNX file
+// that it is written to, at two opsets, here and in ONNX Runtime. What is refused, and what
+// differs, is in tests/golden/stablehlo_cases.txt with the reason.
+//
+//   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
+//   X2IR_UPDATE_GOLDEN=1   writes the lists
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/conformance/ort_util.h"
+#include "tests/conformance/value_util.h"
+#include "tests/core/back_util.h"
+#include "tests/core/host_util.h"
+#include "tests/golden/golden_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/formats/checks.h"
+#include "x2ir/formats/format.h"
+#include "x2ir/formats/io/named_tensor.h"
+#include "x2ir/formats/safetensors/safetensors.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/inspect/checks.h"
+#include "x2ir/ops/infer.h"
+
+namespace x2ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path Cases() {
+  return Unpacked("stablehlo-cases.tar.xz", "stablehlo-cases") / "stablehlo-cases";
+}
+
+std::vector<fs::path> FilesIn(const fs::path& folder, const std::string& extension) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == extension) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// What the checks say: "" if all hold; else the first that does not, or why the program cannot be
+// run.
+std::string Checked(const Model& model, const std::vector<ResultCheck>& checks,
+                    std::vector<Datum>* results = nullptr) {
+  const auto got = RunCase(*model.graph, IoCase());
+  if (!got.ok()) return std::string(got.status().message());
+  const auto verdict = VerifyChecks(*model.graph, checks, *got);
+  if (!verdict.ok()) return std::string(verdict.status().message());
+  if (results != nullptr) *results = *got;
+  for (const OutputVerdict& output : verdict->outputs) {
+    if (!output.comparison.agrees) return output.comparison.problem;
+  }
+  return "";
+}
+
+// What is expected of each output, as a file for ONNX Runtime; "" where it cannot be one.
+std::string WriteExpected(const std::vector<ResultCheck>& checks, std::vector<Datum> results,
+                          const std::string& path) {
+  for (const ResultCheck& check : checks) {
+    if (check.kind == ResultCheck::kClose && check.min_ulps != 0) return "";
+    results[check.actual] = results[check.expected];
+  }
+  std::vector<NamedTensor> tensors;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Tensor* tensor = results[i].tensor();
+    if (tensor == nullptr) return "";
+    tensors.push_back({StrCat("out_", i), *tensor});
+  }
+  return WriteSafetensors(path, tensors).ok() ? path : "";
+}
+
+// ONNX Runtime has kernels of its own, so steps of the last place are not counted.
+OrtJudge::Question QuestionOf(const std::string& model, const std::string& io,
+                              const std::vector<Datum>& results) {
+  OrtJudge::Question question{model, io};
+  for (const Datum& datum : results) {
+    const DType dtype = datum.tensor()->dtype();
+    const bool small = IsFloating(dtype) && BitWidth(dtype) <= 16;
+    question.rtol = std::max(question.rtol, small ? 2e-2 : 2e-5);
+    question.atol = std::max(question.atol, small ? 2e-2 : 2e-5);
+  }
+  return question;
+}
+
+std::string FirstLineOf(const absl::Status& status) {
+  std::string line;
+  const std::string message(status.message());
+  for (const char c : message) line += c == '\n' ? ';' : c;
+  return line.substr(0, 200);
+}
+
+TEST(Stablehlo, ProgramsAgreeWithTheirChecks) {
+  const fs::path root = Cases();
+  const fs::path written_to = fs::path(X2IR_BUILD_DIR) / "conformance" / "stablehlo";
+  fs::remove_all(written_to);
+  fs::create_directories(written_to);
+  const auto judge = OrtJudge::Start();
+  BackTally in_ir;
+  std::map<int, BackTally> at_opset = {{18, BackTally()}, {21, BackTally()}};
+  std::vector<std::pair<std::string, size_t>> asked;
+  int number = 0;
+  for (const char* folder : {"interpret", "math", "testdata"}) {
+    for (const fs::path& file : FilesIn(root / folder, ".mlir")) {
+      const std::string name = fs::relative(file, root).string();
+      if (!in_ir.Wants(name)) continue;
+      ImportOptions reading;
+      reading.format_options.Set(kChecksOption, true);
+      const auto model = Import(file.string(), reading);
+      if (!model.ok()) {
+        in_ir.Add(name, {FirstLineOf(model.status()), false});
+        continue;
+      }
+      const std::vector<ResultCheck> checks = ChecksOf(*model);
+      if (checks.empty()) continue;  // nothing says what is right
+      std::vector<Datum> results;
+      in_ir.Add(name, {Checked(*model, checks, &results), false});
+      for (auto& [opset, tally] : at_opset) {
+        // Without passes: these would fold all of it, since nothing is an input.
+        const std::string path = (written_to / StrCat(++number, ".", opset, ".onnx")).string();
+        const absl::Status written =
+            Export(model->Clone(), path, {.opset = opset, .optimize = false, .check = true});
+        if (!written.ok()) {
+          tally.Add(name, {FirstLineOf(written), false});
+          continue;
+        }
+        const auto again = Import(path);
+        ASSERT_TRUE(again.ok()) << name << ": " << again.status();
+        tally.Add(name, {Checked(*again, checks), false});
+        if (!judge || results.empty()) continue;
+        const std::string io = WriteExpected(checks, results, StrCat(path, ".io.safetensors"));
+        if (io.empty()) continue;
+        asked.emplace_back(StrCat(name, "@", opset), judge->Ask(QuestionOf(path, io, results)));
+      }
+    }
+  }
+  in_ir.Finish("stablehlo", "programs agree with their checks", "tests/golden/stablehlo_cases.txt",
+               "Programs of StableHLO that are refused, or whose checks fail.");
+  for (const auto& [opset, tally] : at_opset) {
+    tally.Finish(StrCat("stablehlo at opset ", opset), "programs agree",
+                 StrCat("tests/golden/stablehlo_onnx", opset, ".txt"),
+                 StrCat("Programs of StableHLO that opset ", opset,
+                        " of ONNX cannot express, or whose checks fail there."));
+  }
+  if (!judge) return;
+  size_t agree = 0, cannot = 0;
+  Reasons others;
+  for (const auto& [name, question] : asked) {
+    const OrtJudge::Answer& answer = judge->Answers()[question];
+    if (answer.agrees) ++agree;
+    if (answer.agrees) continue;
+    if (answer.cannot_run()) ++cannot;
+    others[name] = StrCat(answer.stage, ": ", FirstLineOf(absl::UnknownError(answer.error)));
+  }
+  std::printf("stablehlo in ONNX Runtime: %zu of %zu files agree, %zu have no kernels there\n",
+              agree, asked.size(), cannot);
+  if (Env("X2IR_CASES").empty()) {
+    ExpectReasons("tests/golden/stablehlo_ort.txt",
+                  "Files of programs of StableHLO (NAME@OPSET) that ONNX Runtime does not run, or "
+                  "that differ there.",
+                  others);
+  }
+}
+
+// --- There and back
+// ---------------------------------------------------------------------------------
+
+absl::StatusOr<Model> ThroughFormat(const Model& written, const std::string& format,
+                                    const std::string& name) {
+  const auto files = std::make_shared<std::map<std::string, std::string>>();
+  const Format* of = FindFormat(format);
+  X2IR_RETURN_IF_ERROR(of->write(written, IntoMemory(name, files), {}));
+  return of->read(FromMemory("", name, files), ReadRequest());
+}
+
+TEST(StablehloBack, NodeTestsComeBack) {
+  const std::vector<fs::path> cases = OnnxNodeTests();
+  if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
+  BackTally text, bytecode;
+  for (const fs::path& folder : cases) {
+    const std::string name = folder.filename().string();
+    if (!text.Wants(name)) continue;
+    const std::optional<NodeCase> test = ReadNodeCase(folder);
+    if (!test || !test->has_all_inputs) continue;  // sequences
+    const bool random = DrawsNumbers(*test->ir.graph);
+    for (const auto& [format, file, tally] :
+         {std::tuple{"stablehlo", "x.mlir", &text},
+          std::tuple{"stablehlo_bytecode", "x.mlirbc", &bytecode}}) {
+      const Back back =
+          ThereAndBack(test->ir, "stablehlo", {test->inputs}, random,
+                       [&](const Model& written) { return ThroughFormat(written, format, file); });
+      tally->Add(name, back, std::string_view(back.problem).substr(0, back.problem.find("; ")));
+    }
+  }
+  text.Finish("stablehlo", "node tests are written as text and come back",
+              "tests/golden/stablehlo_one_way.txt",
+              "Node tests that are not written as StableHLO.");
+  bytecode.Finish("stablehlo", "node tests are written as bytecode and come back",
+                  "tests/golden/stablehlo_one_way.txt",
+                  "Node tests that are not written as StableHLO.");
+}
+
+}  // namespace
+}  // namespace x2ir
