@@ -39,10 +39,10 @@ endif()
 add_library(x2ir::x2ir ALIAS x2ir)
 
 # Two thirds of the code runs once a file or once a node: rows, readers, reports (x2ir_runs_once). The
-# other third walks over whole graphs, tensors and files of ONNX.
+# other third walks over whole graphs, tensors, blocks of weights and files of ONNX.
 set(x2ir_once_sources ${x2ir_sources})
 list(FILTER x2ir_sources INCLUDE REGEX
-  "/x2ir/(graph_wrapper/|ops/|builder/|optimizer/|core/|formats/(io|ir|onnx|npy|safetensors)/|formats/[a-z_]+\\.cc)")
+  "/x2ir/(graph_wrapper/|ops/|builder/|optimizer/|core/|formats/(io|ir|onnx|npy|safetensors)/|formats/[a-z_]+\\.cc|handlers/checkpoint/block[a-z_]*\\.cc)")
 list(REMOVE_ITEM x2ir_once_sources ${x2ir_sources})
 add_library(x2ir_once OBJECT ${x2ir_once_sources})
 x2ir_runs_once(x2ir_once)

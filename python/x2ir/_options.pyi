@@ -26,6 +26,7 @@ class ReadOptions(TypedDict, total=False):
     part: Literal["whole", "encoder", "decoder"] | None
     int4: bool | None
     int8_weights: bool | None
+    unpack: Literal["none", "float16", "bfloat16", "float32"] | None
     attention_mask: bool | None
     raw_images: bool | None
     function: str | None
@@ -126,6 +127,7 @@ class ConvertOptions(TypedDict, total=False):
     part: Literal["whole", "encoder", "decoder"] | None
     int4: bool | None
     int8_weights: bool | None
+    unpack: Literal["none", "float16", "bfloat16", "float32"] | None
     attention_mask: bool | None
     raw_images: bool | None
     function: str | None

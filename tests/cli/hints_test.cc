@@ -165,6 +165,10 @@ TEST_F(Hints, FollowingThemHelps) {
            "task",                       // tests/handlers/checkpoint
            "part",
            "attention_mask",
+           // What was done: Options.
+           "int4",
+           "int8_weights",
+           "unpack",
            "format",  // no hint: a name that the library for C takes off
            // What excludes what: Options.
            "no_optimize",

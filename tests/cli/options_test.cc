@@ -194,6 +194,8 @@ TEST_F(Options, OfEveryVerb) {
        "attention_mask: int64"},
       {"--int4", "x2ir info $D/checkpoint/tiny @", "--int4", "int4 [0-9,]+ in 14"},
       {"--int8-weights", "x2ir info $D/checkpoint/tiny @", "--int8-weights", "int8 [0-9,]+ in 14"},
+      {"--unpack", "x2ir convert $D/checkpoint/tiny -o a.onnx @", "--unpack float16",
+       "0 quantized weights are unpacked to float16, as --unpack asks"},
       {"--dequantize", "x2ir show $D/tflite/conv_i8pc_same_s1d1.tflite @", "--dequantize",
        "main\\(t0: float32"},
   };
@@ -201,6 +203,27 @@ TEST_F(Options, OfEveryVerb) {
   std::set<std::string> common = FlagsOf("x2ir", "diff");
   for (const Flag& row : rows) EXPECT_EQ(common.erase(row.flag), 1u) << row.flag;
   EXPECT_EQ(common, (std::set<std::string>{"--json", "--optimize", "--raw"}));
+}
+
+// Without inputs to measure with, int8 of a checkpoint is of its weights alone.
+TEST_F(Options, Int8OfACheckpoint) {
+  const std::string folder = X2IR_SOURCE_DIR "/tests/data/checkpoint/tiny";
+  const std::string convert = StrCat("x2ir convert ", folder, " --opset 21 -o ");
+  const Result result = Run(
+      StrCat(convert, "a.onnx --int8 && ", convert, "b.onnx --int8-weights && cmp a.onnx b.onnx"));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.err.find("14 weights of layers are rounded to 8 bits in blocks of 32, as "
+                            "--int8-weights, or --int8 without --calibrate, asks"),
+            std::string::npos)
+      << result.err;
+  Run(StrCat("printf '", folder, "\\n' >list"));
+  EXPECT_EQ(Run("x2ir convert --batch list -o out --to onnx --opset 21 --int8").code, 0);
+  for (const char* more :
+       {"--per-channel", "--method mse", "--weight-bits 8", "--with onnxruntime"}) {
+    const Result refused = Run(StrCat(convert, "a.onnx --int8 ", more));
+    EXPECT_EQ(refused.code, 2) << more;
+    EXPECT_NE(refused.err.find("--int8: needs --calibrate"), std::string::npos) << refused.err;
+  }
 }
 
 // Both verbs that convert have the same.

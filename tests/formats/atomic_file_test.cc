@@ -111,6 +111,39 @@ TEST_F(AtomicFileTest, TensorsOfEverySize) {
   EXPECT_TRUE(ReadFile(Path("f")) == expected);
 }
 
+TEST_F(AtomicFileTest, TensorsThatAreMadeMeanwhile) {
+  WriteFile(Path("source"), "abc");
+  auto source = MappedFile::Open(Path("source"));
+  ASSERT_TRUE(source.ok()) << source.status();
+  const auto write = [&] {
+    auto file = AtomicFile::Create(Path("f"));
+    EXPECT_TRUE(file.ok());
+    std::string expected;
+    for (const auto& [count, size] :
+         {std::pair(1, 10), std::pair(0, 10), std::pair(3, 2 << 20), std::pair(5000, 1000)}) {
+      const auto make = [size = size](int64_t begin, int64_t end, std::byte* to) {
+        for (int64_t i = begin * size; i < end * size; ++i) *to++ = static_cast<std::byte>(i % 251);
+      };
+      const Tensor tensor = Tensor::Made(DType::kUInt8, {count, size},
+                                         {count, static_cast<size_t>(size), make, *source});
+      std::string seen;
+      EXPECT_TRUE(file->Append(tensor, [&](std::string_view piece) { seen += piece; }).ok());
+      EXPECT_EQ(tensor.maker() != nullptr, count > 0);  // nothing is kept
+      for (int64_t i = 0; i < int64_t{count} * size; ++i) expected += static_cast<char>(i % 251);
+      EXPECT_TRUE(expected.ends_with(seen) && seen.size() == tensor.nbytes());
+    }
+    const absl::Status status = file->Commit();
+    if (status.ok()) {
+      EXPECT_TRUE(ReadFile(Path("f")) == expected);
+    }
+    return status;
+  };
+  EXPECT_TRUE(write().ok());
+  // What they are made of has changed since it was mapped.
+  WriteFile(Path("source"), "abcd");
+  EXPECT_EQ(write().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST_F(AtomicFileTest, BytesAreReplaced) {
   auto file = AtomicFile::Create(Path("f"));
   ASSERT_TRUE(file.ok());

@@ -219,6 +219,57 @@ TEST(TensorTest, Sparse) {
   EXPECT_FALSE(dense({int64_t{1} << 40}, values, Tensor::Of<int64_t>({2}, {1, 2})).ok());
 }
 
+// Bytes i % 251, in rows of `size`; *calls counts how often rows are made.
+Tensor MadeTensor(int64_t count, size_t size, int* calls, DType dtype = DType::kUInt8) {
+  const auto make = [size, calls](int64_t begin, int64_t end, std::byte* to) {
+    ++*calls;
+    for (auto i = static_cast<size_t>(begin) * size; i < static_cast<size_t>(end) * size; ++i) {
+      *to++ = static_cast<std::byte>(i % 251);
+    }
+  };
+  const auto width = static_cast<int64_t>(size) * 8 / BitWidth(dtype);
+  return Tensor::Made(dtype, {count, width}, {count, size, make});
+}
+
+TEST(TensorTest, BytesAreMadeWhenTheyAreNeeded) {
+  int calls = 0;
+  const Tensor made = MadeTensor(7, 10, &calls);
+  ASSERT_TRUE(made.maker());
+  EXPECT_EQ(made.nbytes(), 70u);
+  EXPECT_FALSE(made.file_range());
+  EXPECT_EQ(made.dims(), (std::vector<int64_t>{7, 10}));
+  // Copies and other shapes are the same bytes.
+  const Tensor flat = made.Reshaped({70}), other = MadeTensor(7, 10, &calls);
+  EXPECT_EQ(flat.data_id(), made.data_id());
+  EXPECT_NE(other.data_id(), made.data_id());
+  EXPECT_TRUE(flat.Reshaped({7, 10}) == made);
+  // Whole rows, and parts of them.
+  for (const auto& [offset, size] : {std::pair(0, 70), std::pair(20, 30), std::pair(13, 1),
+                                     std::pair(9, 2), std::pair(15, 50), std::pair(70, 0)}) {
+    std::vector<std::byte> bytes(static_cast<size_t>(size));
+    made.Read(static_cast<size_t>(offset), absl::MakeSpan(bytes));
+    for (int i = 0; i < size; ++i) EXPECT_EQ(static_cast<int>(bytes[i]), offset + i);
+  }
+  EXPECT_TRUE(made.maker());
+  calls = 0;
+  EXPECT_EQ(made.AsInt(69), 69);
+  EXPECT_FALSE(made.maker());  // now they are there
+  EXPECT_FALSE(flat.maker());
+  EXPECT_EQ(flat.span<uint8_t>()[42], 42);
+  EXPECT_EQ(made.data_id(), flat.data_id());
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(other == made);
+  Tensor changed = made;
+  changed.mutable_span<uint8_t>()[0] = 9;
+  EXPECT_EQ(made.AsInt(0), 0);
+  std::byte byte;
+  made.Read(5, {&byte, 1});
+  EXPECT_EQ(static_cast<int>(byte), 5);
+  EXPECT_EQ(MadeTensor(2, 4, &calls, DType::kInt4).AsInt(9), 0);
+  EXPECT_EQ(MadeTensor(2, 4, &calls, DType::kFloat32).Reinterpreted(DType::kInt32).AsInt(0),
+            0x03020100);
+}
+
 TEST(TensorTest, NaNsCompareByBits) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(Tensor::Scalar(nan), Tensor::Scalar(nan));

@@ -41,6 +41,11 @@ TEST(WidenWeights, WhatBecomesFloat32) {
        "graph g(x: float32[2]) -> (y) { w = float16[2]{1, 2} a = cast(w) { to = \"float32\" }"
        " b = cast(w) { to = \"float32\" } c = mul(x, a) y = add(c, b) }",
        1, "mul add", "w: float32[2]"},
+      {"rows of a table, and what is computed with them",
+       "graph g(i: int64[3]) -> (y) { w = bfloat16[2,2]{1, 2, 3, 4} r = gather(w, i) { axis = 0 }"
+       " a = cast(r) { to = \"float32\" } b = cast(r) { to = \"float32\" } c = mul(a, b)"
+       " d = add(a, c) y = neg(d) }",
+       1, "gather mul add neg", "w: float32[2,2]"},
       {"what computes in float16 stays",
        "graph g(x: float16[2]) -> (y) { w = float16[2]{1, 2} y = mul(x, w) }", 0, "mul",
        "w: float16[2]"},

@@ -134,6 +134,15 @@ absl::Status PlanRuntime(const ConversionFlags& flags, Plan& plan) {
   return absl::OkStatus();
 }
 
+// --int8 needs inputs to calibrate with, unless the model's format rounds weights alone.
+absl::Status SettleInt8Of(const std::string& model, const ConversionFlags& flags, Plan& plan) {
+  if (!plan.to.int8 || !plan.to.int8->calibrate.empty()) return absl::OkStatus();
+  if (flags.runtime) return CheckCalibrates(plan.to);
+  const std::string format =
+      plan.from.format.empty() ? DetectFormat(model).value_or("") : plan.from.format;
+  return SettleInt8(FindFormat(format), plan.from, plan.to);
+}
+
 absl::StatusOr<Plan> PlanOf(const ConversionFlags& flags, const ConversionVerb& words) {
   Plan plan;
   plan.named = !flags.out.empty();
@@ -172,7 +181,7 @@ absl::StatusOr<Plan> PlanOf(const ConversionFlags& flags, const ConversionVerb& 
   plan.from.format = flags.from;
   if (!flags.part.empty()) plan.from.format_options.Set("part", flags.part);
   // A list of files may say what each is measured on.
-  if (flags.batch.list.empty()) X2IR_RETURN_IF_ERROR(CheckCalibrates(plan.to));
+  if (flags.batch.list.empty()) X2IR_RETURN_IF_ERROR(SettleInt8Of(flags.model, flags, plan));
   X2IR_RETURN_IF_ERROR(PlanRuntime(flags, plan));
   return plan;
 }
@@ -449,7 +458,8 @@ BatchOutcome ConvertAtItsOpset(const Plan& plan, const std::string& in, const st
 }
 
 // Inputs that the list gives for a file take precedence over --calibrate.
-absl::Status CalibrateBy(const BatchFile& file, ExportOptions& to) {
+absl::Status CalibrateBy(const BatchFile& file, const ConversionFlags& flags, Plan& plan) {
+  ExportOptions& to = plan.to;
   if (!file.beside.empty()) {
     if (!to.int8) {
       return OptionError("int8", "is not given, but the list names inputs to calibrate with: '",
@@ -457,7 +467,7 @@ absl::Status CalibrateBy(const BatchFile& file, ExportOptions& to) {
     }
     to.int8->calibrate = file.beside;
   }
-  if (!to.int8 || !to.int8->calibrate.empty()) return absl::OkStatus();
+  if (SettleInt8Of(file.input, flags, plan).ok()) return absl::OkStatus();
   return OptionError("int8", "the list names no inputs to calibrate with after a second tab, ",
                      "and ", OptionText("calibrate"), " is not given");
 }
@@ -522,7 +532,7 @@ int RunConversion(const ConversionFlags& flags, const Settings& settings,
     const auto work = [&](const BatchFile& file, Report& report) {
       Plan own = *plan;
       own.named = file.named;
-      if (absl::Status s = CalibrateBy(file, own.to); !s.ok()) {
+      if (absl::Status s = CalibrateBy(file, flags, own); !s.ok()) {
         return BatchOutcome{s, Phase::kReading, {file.input}, {}};
       }
       return ConvertAtItsOpset(own, file.input, file.output, session, nullptr, report);

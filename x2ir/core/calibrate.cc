@@ -382,6 +382,18 @@ absl::Status CheckCalibrates(const ExportOptions& options) {
                      "x2ir run takes it, or a folder of io files or .npy files");
 }
 
+absl::Status SettleInt8(const Format* source, ImportOptions& from, ExportOptions& to) {
+  constexpr std::string_view kWeightsAlone = "int8_weights";
+  const bool alone = to.int8 && to.int8->calibrate.empty() && !to.int8->per_channel &&
+                     !to.int8->weight_bits && to.int8->method.empty();
+  if (!alone || !source || !FindOption(source->read_options, kWeightsAlone)) {
+    return CheckCalibrates(to);
+  }
+  from.format_options.Set(std::string(kWeightsAlone), true);
+  to.int8.reset();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Int8Result> QuantizeAsAsked(Model& ir, absl::Span<const IoCase> cases,
                                            const ExportOptions& options,
                                            const std::string& dialect) {

@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/io_file.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/optimizer/quantize_floats.h"
@@ -86,6 +87,10 @@ bool RegisterInt8Defaults(Int8Defaults defaults, SourcePlace place = SourcePlace
 // --- As an option of an export -----------------------------------------------------------------
 // An option error where int8 is asked for, and no inputs are given to measure with.
 absl::Status CheckCalibrates(const ExportOptions& options);
+// The same, once it is known which format is read (null: none). A format that can round weights
+// alone (its option int8_weights) does that where no inputs are given: the request becomes one of
+// reading.
+absl::Status SettleInt8(const Format* source, ImportOptions& from, ExportOptions& to);
 // The request of ExportOptions::int8 for a model that is written in `dialect`.
 absl::StatusOr<Int8Result> QuantizeAsAsked(Model& ir, absl::Span<const IoCase> cases,
                                            const ExportOptions& options,

@@ -405,7 +405,8 @@ const std::vector<ConversionOption>& Table() {
       {OptionDef::Flag(
            "int8",
            "Convert weights and activations to int8 where runtimes have kernels for it, with "
-           "measured scales; notes list what stays float32 and the errors of the outputs"),
+           "measured scales; notes list what stays float32 and the errors of the outputs. Of a "
+           "checkpoint without --calibrate: weights alone, as --int8-weights"),
        Option::kExport, kConverting,
        [](const OptionValue& value, ConvertOptions& options) {
          if (std::get<bool>(value)) options.to.int8.emplace();
@@ -627,7 +628,7 @@ absl::StatusOr<ConvertOptions> ParseConversion(const OptionTexts& texts, const F
   X2IR_ASSIGN_OR_RETURN(ConvertOptions options, ConversionOf(values, to));
   if (from) options.from.format = from->name;
   if (options.to.check) X2IR_RETURN_IF_ERROR(CheckCanCheck(from, to));
-  X2IR_RETURN_IF_ERROR(CheckCalibrates(options.to));
+  X2IR_RETURN_IF_ERROR(SettleInt8(from, options.from, options.to));
   return options;
 }
 

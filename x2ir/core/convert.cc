@@ -248,18 +248,19 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
   X2IR_ASSIGN_OR_RETURN(const Format* format, FormatToWrite(options.to.format, sink.name()));
   X2IR_ASSIGN_OR_RETURN(const FormatOptions target, TargetOptions(options.to));
   X2IR_RETURN_IF_ERROR(CheckOptions(target, format->write_options, Whose(*format)).status());
-  X2IR_RETURN_IF_ERROR(CheckCalibrates(options.to));
   ImportOptions from = options.from;
   from.foreign.target = format->dialect;
   if (from.format.empty()) {
     X2IR_ASSIGN_OR_RETURN(from.format, DetectFormat(source));
   }
   const Format* source_format = FindFormat(from.format);
+  ExportOptions to = options.to;
+  X2IR_RETURN_IF_ERROR(SettleInt8(source_format, from, to));
   const bool holds_ir = source_format && source_format->dialect == kIrDialect;
   if (options.to.check) X2IR_RETURN_IF_ERROR(CheckCanCheck(source_format, format));
   if (holds_ir && !ChangesIr(from)) {
     X2IR_ASSIGN_OR_RETURN(Model model, Load(source, from.format, from.Loading()));
-    return Export(std::move(model), sink, options.to, &said);
+    return Export(std::move(model), sink, to, &said);
   }
   X2IR_ASSIGN_OR_RETURN(Model loaded, Load(source, from.format, from.Loading()));
   if (!from.freeze_params) from.freeze_params = !holds_ir;
@@ -272,7 +273,7 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
       return absl::OkStatus();
     }));
   }
-  return Export(std::move(model), sink, options.to, &said);
+  return Export(std::move(model), sink, to, &said);
 }
 
 absl::Status Write(const Model& model, const Sink& sink, const std::string& format,

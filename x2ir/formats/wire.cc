@@ -320,15 +320,14 @@ void WireWriter::Append(const WireWriter& fields) {
 
 void WireWriter::TensorBytes(uint32_t field, const Tensor& tensor) {
   constexpr size_t kInline = 256;  // smaller than what keeping track of it takes
-  const auto bytes = tensor.bytes();
   Tag(field, WireType::kBytes);
-  PutVarint(bytes.size());
-  if (bytes.size() <= kInline) {
-    return Raw({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  PutVarint(tensor.nbytes());
+  if (tensor.nbytes() <= kInline) {
+    return Raw({reinterpret_cast<const char*>(tensor.bytes().data()), tensor.nbytes()});
   }
   splices_.push_back({buffer_.size(), static_cast<int64_t>(tensors_.size()), 0});
   tensors_.push_back(tensor);
-  size_ += bytes.size();
+  size_ += tensor.nbytes();
 }
 
 void WireWriter::Begin(uint32_t field) {

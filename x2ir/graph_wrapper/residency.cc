@@ -45,14 +45,16 @@ bool Keep(Tensor* tensor) {
   return true;
 }
 
-// Pages at the ends belong to neighbours too, which is no harm.
-void Advise(const Tensor& tensor, int advice) {
+// Of bytes [begin, end) of a large tensor in a file. Pages at the ends belong to neighbours too,
+// which is no harm.
+void Advise(const Tensor& tensor, size_t begin, size_t end, int advice) {
   if (tensor.nbytes() < kLarge || !tensor.file_range()) return;
   static const uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(tensor.bytes().data()) / page * page;
-  const auto end = reinterpret_cast<uintptr_t>(tensor.bytes().data() + tensor.nbytes());
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
+  const auto from = reinterpret_cast<uintptr_t>(tensor.bytes().data() + begin) / page * page;
+  const auto to = reinterpret_cast<uintptr_t>(tensor.bytes().data() + end);
+  ::madvise(reinterpret_cast<void*>(from), to - from, advice);
 }
+void Advise(const Tensor& tensor, int advice) { Advise(tensor, 0, tensor.nbytes(), advice); }
 
 // A tensor in a temporary file, which `write` fills; nullopt where there can be none.
 std::optional<Tensor> InFile(DType dtype, const std::vector<int64_t>& dims,
@@ -113,6 +115,31 @@ Tensor SpilledInParts(DType dtype, const std::vector<int64_t>& dims,
     if (made) return *std::move(made);
   }
   return Spilled(part(0, count));
+}
+
+Tensor MadeInParts(DType dtype, const std::vector<int64_t>& dims,
+                   std::function<void(int64_t begin, int64_t end, std::byte* to)> make,
+                   const Tensor& source) {
+  int64_t row = 1;
+  for (size_t i = 1; i < dims.size(); ++i) row *= dims[i];
+  const int64_t bits = row * BitWidth(dtype);
+  if (dims[0] < 2 || bits % 8 != 0 || dims[0] * bits / 8 < static_cast<int64_t>(kLarge)) {
+    Tensor tensor = Tensor::Zeros(dtype, dims);
+    make(0, dims[0], tensor.mutable_bytes().data());
+    DropPages(source);
+    return Spilled(std::move(tensor));
+  }
+  const auto range = source.file_range();
+  const ByteMaker* before = source.maker();
+  auto file = range ? range->file : before ? before->source : nullptr;
+  const auto made = [source, make = std::move(make), count = dims[0]](int64_t begin, int64_t end,
+                                                                      std::byte* to) {
+    make(begin, end, to);
+    // About what was read.
+    const size_t row = source.nbytes() / static_cast<size_t>(count);
+    Advise(source, static_cast<size_t>(begin) * row, static_cast<size_t>(end) * row, MADV_DONTNEED);
+  };
+  return Tensor::Made(dtype, dims, {dims[0], static_cast<size_t>(bits / 8), made, std::move(file)});
 }
 
 }  // namespace x2ir

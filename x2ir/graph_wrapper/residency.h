@@ -3,7 +3,9 @@
 #ifndef X2IR_GRAPH_WRAPPER_RESIDENCY_H_
 #define X2IR_GRAPH_WRAPPER_RESIDENCY_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -37,6 +39,13 @@ Tensor Spilled(Tensor tensor);
 // [begin, end) of its first axis. Where it goes to a file, a megabyte is in memory at a time.
 Tensor SpilledInParts(DType dtype, const std::vector<int64_t>& dims,
                       absl::FunctionRef<Tensor(int64_t begin, int64_t end)> part);
+
+// A tensor of these dims (rank >= 1) whose bytes are made when they are needed (Tensor::Made), or
+// at once where they are few: `make` fills in entries [begin, end) of its first axis. It reads
+// `source` and nothing that could go away.
+Tensor MadeInParts(DType dtype, const std::vector<int64_t>& dims,
+                   std::function<void(int64_t begin, int64_t end, std::byte* to)> make,
+                   const Tensor& source);
 
 }  // namespace x2ir
 

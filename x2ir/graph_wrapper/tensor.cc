@@ -273,7 +273,7 @@ absl::StatusOr<Tensor> Tensor::ToDense() const {
     int64_t at = 0;
     for (int64_t k = 0; k < width; ++k) {
       const int64_t limit = parts.indices.rank() == 2 ? dims_[k] : num_elements_;
-      const auto index = Load<int64_t>(parts.indices.data_, i * width + k);
+      const auto index = Load<int64_t>(parts.indices.bytes().data(), i * width + k);
       if (index < 0 || index >= limit) {
         return Invalid("index of a sparse tensor is out of range: expected 0 to ", limit - 1,
                        ", got ", index);
@@ -284,10 +284,10 @@ absl::StatusOr<Tensor> Tensor::ToDense() const {
     if (is_string()) {
       out.mutable_strings()[at] = parts.values.strings()[i];
     } else if (bits < 8) {
-      SetPacked(out.buffer().data(), at, bits, GetPacked(parts.values.data_, i, bits));
+      SetPacked(out.buffer().data(), at, bits, GetPacked(parts.values.bytes().data(), i, bits));
     } else {
       const int bytes = bits / 8;
-      std::memcpy(out.buffer().data() + at * bytes, parts.values.data_ + i * bytes, bytes);
+      std::memcpy(out.buffer().data() + at * bytes, parts.values.bytes().data() + i * bytes, bytes);
     }
   }
   return out;
@@ -295,17 +295,10 @@ absl::StatusOr<Tensor> Tensor::ToDense() const {
 
 // --- Views and copies -----------------------------------------------------------------------
 
-std::optional<Tensor::FileRange> Tensor::file_range() const {
-  if (holder_ != kFile || data_ == nullptr) return std::nullopt;
-  auto file = std::static_pointer_cast<const MappedFile>(owner_);
-  const auto offset = static_cast<uint64_t>(data_ - file->data());
-  return FileRange{std::move(file), offset, nbytes_};
-}
-
 Tensor Tensor::AlignedCopyIfNeeded() const {
-  if (nbytes_ == 0 || reinterpret_cast<uintptr_t>(data_) % 16 == 0) return *this;
+  if (nbytes_ == 0 || reinterpret_cast<uintptr_t>(bytes().data()) % 16 == 0) return *this;
   Tensor copy = Zeros(dtype_, dims_);
-  std::memcpy(copy.buffer().data(), data_, nbytes_);
+  std::memcpy(copy.buffer().data(), bytes().data(), nbytes_);
   return copy;
 }
 
@@ -313,7 +306,7 @@ void Tensor::CheckSpan(DType want, size_t align) const {
   X2IR_CHECK(dtype_ == want,
              StrCat("tensor of ", Name(dtype_), " read as if it were ", Name(want)));
   X2IR_CHECK(!is_sparse(), "a sparse tensor has no plain elements");
-  X2IR_CHECK(nbytes_ == 0 || reinterpret_cast<uintptr_t>(data_) % align == 0,
+  X2IR_CHECK(nbytes_ == 0 || reinterpret_cast<uintptr_t>(bytes().data()) % align == 0,
              "elements are not aligned");
 }
 
@@ -322,7 +315,7 @@ void Tensor::MakeUnique() {
              "the tensor has no bytes of its own");
   if (holder_ == kBuffer && owner_.use_count() == 1) return;
   auto fresh = std::make_shared<Buffer>(nbytes_);
-  if (nbytes_ != 0) std::memcpy(fresh->data(), data_, nbytes_);
+  if (nbytes_ != 0) std::memcpy(fresh->data(), bytes().data(), nbytes_);
   data_ = fresh->data();
   owner_ = std::move(fresh);
   holder_ = kBuffer;
@@ -361,37 +354,39 @@ Tensor Tensor::Reinterpreted(DType dtype) const {
 int64_t Tensor::AsInt(int64_t i) const {
   X2IR_CHECK(i >= 0 && i < num_elements_ && !is_sparse(), "element index out of range");
   const int bits = BitWidth(dtype_);
+  const std::byte* data = bytes().data();
   if (bits == 2 || bits == 4) {
-    const uint8_t v = GetPacked(data_, i, bits);
+    const uint8_t v = GetPacked(data, i, bits);
     if (dtype_ == DType::kFloat4E2M1) return ToInt64(DecodeSmallFloat(dtype_, v));
     const int sign = 1 << (bits - 1);
     return IsSignedInt(dtype_) ? (v ^ sign) - sign : v;
   }
   switch (dtype_) {
-    case DType::kInt8: return Load<int8_t>(data_, i);
-    case DType::kInt16: return Load<int16_t>(data_, i);
-    case DType::kInt32: return Load<int32_t>(data_, i);
-    case DType::kInt64: return Load<int64_t>(data_, i);
-    case DType::kUInt8: return Load<uint8_t>(data_, i);
-    case DType::kUInt16: return Load<uint16_t>(data_, i);
-    case DType::kUInt32: return Load<uint32_t>(data_, i);
-    case DType::kUInt64: return static_cast<int64_t>(Load<uint64_t>(data_, i));
-    case DType::kBool: return Load<uint8_t>(data_, i) != 0;
+    case DType::kInt8: return Load<int8_t>(data, i);
+    case DType::kInt16: return Load<int16_t>(data, i);
+    case DType::kInt32: return Load<int32_t>(data, i);
+    case DType::kInt64: return Load<int64_t>(data, i);
+    case DType::kUInt8: return Load<uint8_t>(data, i);
+    case DType::kUInt16: return Load<uint16_t>(data, i);
+    case DType::kUInt32: return Load<uint32_t>(data, i);
+    case DType::kUInt64: return static_cast<int64_t>(Load<uint64_t>(data, i));
+    case DType::kBool: return Load<uint8_t>(data, i) != 0;
     default: return ToInt64(AsDouble(i));
   }
 }
 
 double Tensor::AsDouble(int64_t i) const {
   X2IR_CHECK(i >= 0 && i < num_elements_ && !is_sparse(), "element index out of range");
+  const std::byte* data = bytes().data();
   if (IsSmallFloat(dtype_)) {
     const int bits = BitWidth(dtype_);
-    const uint32_t v = bits == 16 ? Load<uint16_t>(data_, i) : GetPacked(data_, i, bits);
+    const uint32_t v = bits == 16 ? Load<uint16_t>(data, i) : GetPacked(data, i, bits);
     return DecodeSmallFloat(dtype_, v);
   }
   switch (dtype_) {
-    case DType::kFloat32: return Load<float>(data_, i);
-    case DType::kFloat64: return Load<double>(data_, i);
-    case DType::kUInt64: return static_cast<double>(Load<uint64_t>(data_, i));
+    case DType::kFloat32: return Load<float>(data, i);
+    case DType::kFloat64: return Load<double>(data, i);
+    case DType::kUInt64: return static_cast<double>(Load<uint64_t>(data, i));
     default:
       X2IR_CHECK(IsInteger(dtype_) || dtype_ == DType::kBool,
                  StrCat("an element of ", Name(dtype_), " is not a real number"));
@@ -421,8 +416,8 @@ bool operator==(const Tensor& a, const Tensor& b) {
            (a.sparse().values == b.sparse().values && a.sparse().indices == b.sparse().indices);
   }
   if (a.is_string()) return a.owner_ == b.owner_ || a.strings() == b.strings();
-  if (a.data_ == b.data_ || a.nbytes_ == 0) return true;
-  return std::memcmp(a.data_, b.data_, a.nbytes_) == 0;
+  if (a.data_id() == b.data_id() || a.nbytes_ == 0) return true;
+  return std::memcmp(a.bytes().data(), b.bytes().data(), a.nbytes_) == 0;
 }
 
 }  // namespace x2ir

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,15 @@ X2IR_DTYPE_OF_(std::complex<double>, kComplex128)
 
 struct SparseParts;
 
+// Bytes that are made when somebody needs them: `count` rows of `size` bytes each.
+struct ByteMaker {
+  int64_t count = 0;
+  size_t size = 0;
+  // Makes rows [begin, end). Any thread may call it, and more than once for the same rows.
+  std::function<void(int64_t begin, int64_t end, std::byte* to)> make;
+  std::shared_ptr<const MappedFile> source = nullptr;  // the file that it reads, if any
+};
+
 class Tensor {
  public:
   Tensor() = default;  // dtype kUndefined
@@ -112,6 +122,10 @@ class Tensor {
   static Tensor Vector(absl::Span<const int64_t> values);  // int64, rank 1
   // A float value as a rank-0 tensor of any floating or integer dtype (rounded to nearest).
   static Tensor ScalarOf(DType dtype, double value);
+  // Writers make the bytes part by part, and keep none of them (maker()). The first call of bytes()
+  // makes all of them; then they stay, in memory or in a temporary file (residency.h). Dies (CHECK)
+  // if the maker's size is not that of the tensor.
+  static Tensor Made(DType dtype, std::vector<int64_t> dims, ByteMaker maker);
   // A sparse tensor (ONNX SparseTensorProto): dense shape, values, indices.
   static Tensor Sparse(std::vector<int64_t> dims, Tensor values, Tensor indices);
 
@@ -131,12 +145,19 @@ class Tensor {
   absl::StatusOr<Tensor> ToDense() const;  // itself when not sparse
 
   // The bytes, packed, little-endian, C order. Empty for strings and sparse tensors.
-  absl::Span<const std::byte> bytes() const { return {data_, nbytes_}; }
+  absl::Span<const std::byte> bytes() const {
+    return holder_ == kMade ? MadeBytes() : absl::Span<const std::byte>(data_, nbytes_);
+  }
   size_t nbytes() const { return nbytes_; }
   // Only when is_string() and not is_sparse().
   const std::vector<std::string>& strings() const {
     return *static_cast<const std::vector<std::string>*>(owner_.get());
   }
+
+  // What makes the bytes; null where they exist.
+  const ByteMaker* maker() const;
+  // Copies bytes from `offset` on. Where they do not exist yet, only these are made.
+  void Read(size_t offset, absl::Span<std::byte> to) const;
 
   // The range of the bytes in a mapped file, if they are in one.
   struct FileRange {
@@ -146,7 +167,7 @@ class Tensor {
   };
   std::optional<FileRange> file_range() const;
   // Identity of the underlying bytes: equal for two views of the same range.
-  const void* data_id() const { return is_string() ? owner_.get() : data_; }
+  const void* data_id() const { return is_string() || holder_ == kMade ? owner_.get() : data_; }
 
   // Elements as C++ values. dtype() must be DTypeOf<T> and the bytes aligned for T (CHECK).
   template <typename T>
@@ -177,13 +198,17 @@ class Tensor {
   friend bool operator!=(const Tensor& a, const Tensor& b) { return !(a == b); }
 
  private:
+  struct MadeOnce;
+  const MadeOnce& made() const;
+  absl::Span<const std::byte> MadeBytes() const;
   void CheckSpan(DType want, size_t align) const;
   void MakeUnique();
   using Buffer = std::vector<std::byte>;
   // The buffer, if this process owns it: writable if no other tensor shares it.
   Buffer& buffer() { return *static_cast<Buffer*>(const_cast<void*>(owner_.get())); }
-  // The type of owner_: not known, a MappedFile, a Buffer, a vector of strings, or SparseParts.
-  enum Holder : uint8_t { kUnknown, kFile, kBuffer, kStrings, kSparse };
+  // The type of owner_: not known, a MappedFile, a Buffer, a vector of strings, SparseParts, or a
+  // MadeOnce.
+  enum Holder : uint8_t { kUnknown, kFile, kBuffer, kStrings, kSparse, kMade };
   DType dtype_ = DType::kUndefined;
   Holder holder_ = kUnknown;
   std::vector<int64_t> dims_;
@@ -218,7 +243,8 @@ Tensor Tensor::Of(std::vector<int64_t> dims, absl::Span<const T> values) {
 template <typename T>
 absl::Span<const T> Tensor::span() const {
   CheckSpan(DTypeOf<T>::value, alignof(T));
-  return absl::Span<const T>(reinterpret_cast<const T*>(data_), static_cast<size_t>(num_elements_));
+  return absl::Span<const T>(reinterpret_cast<const T*>(bytes().data()),
+                             static_cast<size_t>(num_elements_));
 }
 
 template <typename T>

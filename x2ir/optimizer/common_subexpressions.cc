@@ -11,6 +11,7 @@
 // Nodes of outer graphs count as earlier. Where two outputs of the graph are the same, both stay,
 // since both have a name.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -85,15 +86,15 @@ bool MayMerge(const Node& node) {
 size_t Sample(const Tensor& tensor) {
   if (tensor.is_string()) return absl::HashOf(tensor.strings());
   constexpr size_t kPart = 64;
-  const auto bytes = tensor.bytes();
+  const size_t size = tensor.nbytes();
   const auto part = [&](size_t at) {
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()) + at,
-                            std::min(kPart, bytes.size() - at));
+    std::array<std::byte, kPart> bytes = {};
+    tensor.Read(at, absl::MakeSpan(bytes.data(), std::min(kPart, size - at)));
+    return absl::HashOf(bytes);
   };
-  if (bytes.empty()) return 0;
+  if (size == 0) return 0;
   const SparseReads reads(tensor);
-  return absl::HashOf(part(0), part(bytes.size() / 2),
-                      part(bytes.size() - std::min(kPart, bytes.size())));
+  return absl::HashOf(part(0), part(size / 2), part(size - std::min(kPart, size)));
 }
 
 size_t HashOfBytes(const Tensor& tensor) {

@@ -101,7 +101,10 @@ class WeightWidener {
         Type type = rows->type();
         rows->set_type(type.shape() ? Type::Tensor(DType::kFloat32, *type.shape())
                                     : Type::Tensor(DType::kFloat32));
-        while (!rows->uses().empty()) DropCast(rows->uses().back().node, rows);
+        // What used the casts uses the rows then.
+        std::vector<Node*> casts;
+        for (const Use& of : rows->uses()) casts.push_back(of.node);
+        for (Node* cast : casts) DropCast(cast, rows);
       } else {
         DropCast(use.node, wide);
       }

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/core/host_util.h"
@@ -133,6 +135,47 @@ TEST(Blocks, HalvesAreRounded) {
     for (size_t i = 0; i < wide.size(); ++i) {
       ASSERT_EQ(got[i].bits, FloatToHalf(wide[i]).bits) << c.name << " " << i;
     }
+  }
+}
+
+// A large weight is not unpacked before it is written; its rows are those of a small one.
+TEST(Blocks, LargeWeightsAreMadeWhenTheyAreNeeded) {
+  constexpr int64_t kRows = 512, kWidth = 8192, kFew = 8;
+  for (const auto& [number, bytes] :
+       {std::pair(ggml::kQ4_0, 18 * kWidth / 32), std::pair(ggml::kQ4_K, 144 * kWidth / 256),
+        std::pair(ggml::kQ6_K, 210 * kWidth / 256)}) {
+    Tensor all = Tensor::Zeros(DType::kUInt8, {kRows * bytes});
+    uint32_t state = 1;
+    for (std::byte& byte : all.mutable_bytes()) {
+      byte = static_cast<std::byte>((state = state * 1664525 + 1013904223) >> 26);  // no NaNs
+    }
+    const auto numbers =
+        DequantizedBlock({static_cast<int>(number), {kRows, kWidth}, all}, DType::kFloat16);
+    ASSERT_TRUE(numbers.ok()) << numbers.status();
+    EXPECT_TRUE(numbers->maker());
+    Graph graph;
+    Builder b(graph, nullptr);
+    const Expr y = BlockWeightAsIr(b, {static_cast<int>(number), {kRows, kWidth}, all}, "w");
+    ASSERT_TRUE(graph.Find("w.codes"));
+    EXPECT_TRUE(graph.Find("w.codes")->constant()->maker());
+    const Tensor result = ResultOf(graph, y);
+    for (const int64_t row : {int64_t{0}, kRows - kFew}) {
+      const auto part = Tensor::View(
+          DType::kUInt8, {kFew * bytes},
+          all.bytes().subspan(static_cast<size_t>(row * bytes), static_cast<size_t>(kFew * bytes)),
+          nullptr);
+      const BlockWeight few{static_cast<int>(number), {kFew, kWidth}, *part};
+      const Tensor floats = *DequantizedBlock(few, DType::kFloat32);
+      const Tensor halves = *DequantizedBlock(few, DType::kFloat16);
+      EXPECT_FALSE(floats.maker());
+      std::vector<std::byte> read(floats.nbytes());
+      result.Read(static_cast<size_t>(row * kWidth) * 4, absl::MakeSpan(read));
+      EXPECT_TRUE(std::ranges::equal(read, floats.bytes())) << row;
+      read.resize(halves.nbytes());
+      numbers->Read(static_cast<size_t>(row * kWidth) * 2, absl::MakeSpan(read));
+      EXPECT_TRUE(std::ranges::equal(read, halves.bytes())) << row;
+    }
+    EXPECT_TRUE(numbers->maker());
   }
 }
 

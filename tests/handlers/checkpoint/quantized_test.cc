@@ -53,7 +53,8 @@ void ExpectNumbers(const Tensor& tensor, int64_t rows, int64_t width, const Numb
 }
 
 // The weight "a.weight" by itself, and by a product of the identity with it.
-void ExpectWeight(const Program& program, int64_t rows, int64_t width, const NumberAt& expected) {
+void ExpectNumbersOf(const Program& program, int64_t rows, int64_t width,
+                     const NumberAt& expected) {
   std::vector<std::string> warnings;
   try {
     {
@@ -75,6 +76,25 @@ void ExpectWeight(const Program& program, int64_t rows, int64_t width, const Num
   } catch (const Refusal& refusal) {
     FAIL() << refusal.status;
   }
+}
+
+// As it is stored, and unpacked.
+void ExpectWeight(Program program, int64_t rows, int64_t width, const NumberAt& expected) {
+  ExpectNumbersOf(program, rows, width, expected);
+  program.request.unpack = DType::kFloat16;
+  ExpectNumbersOf(program, rows, width, [&](int64_t i, int64_t k) {
+    return HalfToFloat(FloatToHalf(static_cast<float>(expected(i, k))));
+  });
+  Graph graph;
+  Net net(graph, program);
+  std::vector<std::string> warnings;
+  net.ReadQuantized(warnings);
+  net.Linear({net.b(), net.b().Constant(Tensor::Zeros(DType::kFloat32, {1, width}))}, "a", width,
+             rows, false);
+  EXPECT_EQ(net.unpacked(), 1u);
+  const Value* weight = graph.Find("a.weight");
+  ASSERT_TRUE(weight && weight->constant());
+  EXPECT_EQ(weight->constant()->dtype(), DType::kFloat16);
 }
 
 void ExpectRefused(const std::string& quantization, const Tensors& tensors,

@@ -188,7 +188,7 @@ TEST(CheckpointWeights, MissingOnesOthersAndUnusedOnes) {
 TEST(CheckpointInterface, KeysAndValuesOfEarlierSteps) {
   constexpr char kAll[] = "past_sequence_length + sequence_length";
   const std::string past = StrCat("[batch_size,1,past_sequence_length,4]\n"),
-                    present = "[batch_size,1,past_sequence_length+sequence_length,4]\n";
+                    present = StrCat("[batch_size,1,", kAll, ",4]\n");
   const std::string ids = "in input_ids: int64[batch_size,sequence_length]\n",
                     positions = "in position_ids: int64[batch_size,sequence_length]\n",
                     mask = "in attention_mask: int64[batch_size,sequence_length]\n",

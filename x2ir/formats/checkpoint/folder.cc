@@ -120,6 +120,7 @@ Request RequestOf(const ReadRequest& request) {
           .weight_bits = request.options.Flag("int4")           ? 4
                          : request.options.Flag("int8_weights") ? 8
                                                                 : 0,
+          .unpack = ParseDType(request.options.Text("unpack")).value_or(DType::kUndefined),
           .sound_mask = request.options.Flag("attention_mask")};
 }
 
@@ -155,6 +156,12 @@ std::vector<OptionDef> ReadOptions() {
                           "Round the weights of a float checkpoint's layers to four bits, with a "
                           "scale for each 32 of a row; embeddings and the head stay"),
           OptionDef::Flag("int8_weights", "The same to eight bits"),
+          {.name = "unpack",
+           .type = OptionDef::kChoice,
+           .help = "Quantized weights (of AWQ, GPTQ, GGUF, ...) become plain numbers of this type; "
+                   "by default they stay codes with scales",
+           .placeholder = "TYPE",
+           .choices = {"none", "float16", "bfloat16", "float32"}},
           OptionDef::Flag("attention_mask",
                           "A model of sounds takes attention_mask, too: which samples of a batch "
                           "are no padding. Models of texts always do")};

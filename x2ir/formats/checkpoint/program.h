@@ -12,6 +12,7 @@
 #include "x2ir/formats/json_tree.h"
 #include "x2ir/formats/safetensors/checkpoint.h"
 #include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/graph_wrapper/tensor.h"
@@ -37,6 +38,8 @@ struct Request {
   enum Part : uint8_t { kWhole, kEncoder, kDecoder };
   Part part = kWhole;
   int weight_bits = 0;      // 4, 8: weights of layers are rounded to that; 0: they are not
+  // The type that quantized weights become numbers of; kUndefined: they stay as they are stored.
+  DType unpack = DType::kUndefined;
   bool sound_mask = false;  // models of sound take attention_mask, too
 };
 

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <future>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -38,6 +39,31 @@ constexpr std::string_view kSuffix = ".tmp";
 std::atomic<unsigned> sequence{0};
 
 std::string Reason(int error) { return std::strerror(error); }
+
+// Gives the bytes to `write` part by part; while one is written, another thread makes the next.
+absl::Status WriteMade(const ByteMaker& maker,
+                       const std::function<absl::Status(absl::Span<const std::byte>)>& write) {
+  // What is as large as the buffer is written without it.
+  const auto step = static_cast<int64_t>((kBufferSize + maker.size - 1) / maker.size);
+  std::vector<std::byte> parts[2];
+  const auto make = [&](int64_t begin, std::vector<std::byte>* part) {
+    const int64_t end = std::min(maker.count, begin + step);
+    part->resize(static_cast<size_t>(end - begin) * maker.size);
+    maker.make(begin, end, part->data());
+  };
+  // Where there can be no thread, the part is made when it is waited for.
+  const auto start = [&](int64_t begin) {
+    return std::async(std::launch::async | std::launch::deferred, make, begin,
+                      &parts[begin / step % 2]);
+  };
+  std::future<void> next = start(0);
+  for (int64_t begin = 0; begin < maker.count; begin += step) {
+    next.get();
+    if (begin + step < maker.count) next = start(begin + step);
+    X2IR_RETURN_IF_ERROR(write(parts[begin / step % 2]));
+  }
+  return absl::OkStatus();
+}
 
 // Folder with its slash ("" is the current one) and the name in it.
 std::pair<std::string, std::string> SplitPath(const std::string& path) {
@@ -359,9 +385,14 @@ absl::Status AtomicFile::Append(const Tensor& tensor, const SeenFn& seen) {
     if (tensor.nbytes() >= kMinCopyRange && !write_ && range->file->fd() >= 0)
       return CopyRange(*range, seen);
   }
-  const absl::Span<const std::byte> bytes = tensor.bytes();
-  if (seen) seen({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  return Append(bytes);
+  const auto append = [&](absl::Span<const std::byte> bytes) {
+    if (seen) seen({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return Append(bytes);
+  };
+  const ByteMaker* maker = tensor.maker();
+  if (!maker || tensor.nbytes() == 0) return append(tensor.bytes());
+  if (maker->source) sources_.insert(maker->source);
+  return WriteMade(*maker, append);
 }
 
 absl::Status AtomicFile::Replace(uint64_t at, std::string_view bytes) {

@@ -14,13 +14,28 @@ float HalfAt(Bytes at) { return HalfToFloat({static_cast<uint16_t>(at[0] | at[1]
 
 // --- Codes ---------------------------------------------------------------------------------------
 
+// Eight codes are taken at once, as the bytes of one number.
+constexpr uint64_t Each(uint64_t byte) { return byte * 0x0101010101010101; }
+uint64_t Eight(const void* at) {
+  uint64_t bytes;
+  std::memcpy(&bytes, at, 8);
+  return bytes;
+}
+// `bits` are bits of each byte, from the lowest one on; bytes are less than 128 afterwards.
+uint64_t Bits(uint64_t bytes, int shift, uint64_t bits) { return bytes >> shift & Each(bits); }
+// Bytes less than 128, less `minus`.
+void Put(int8_t* codes, uint64_t bytes, uint64_t minus = 0) {
+  bytes = ((bytes | Each(0x80)) - Each(minus)) ^ Each(0x80);
+  std::memcpy(codes, &bytes, 8);
+}
+
 // 32 codes: the low halves of 16 bytes, then the high ones.
 template <int kOffset, int kMinus>
 void Nibbles32(Bytes block, int8_t* codes) {
   const Bytes q = block + kOffset;
-  for (int i = 0; i < 16; ++i) {
-    codes[i] = static_cast<int8_t>((q[i] & 15) - kMinus);
-    codes[i + 16] = static_cast<int8_t>((q[i] >> 4) - kMinus);
+  for (int i = 0; i < 16; i += 8) {
+    Put(codes + i, Bits(Eight(q + i), 0, 15), kMinus);
+    Put(codes + i + 16, Bits(Eight(q + i), 4, 15), kMinus);
   }
 }
 
@@ -57,28 +72,27 @@ void Bytes8(Bytes block, int8_t* codes) {
 }
 
 // 256 codes of two bits: of 32 bytes the lowest two, then the next two, and so on.
+template <int kMinus>
 void Twos(Bytes q, int8_t* codes) {
   for (int half = 0; half < 2; ++half) {
     for (int part = 0; part < 4; ++part) {
-      for (int i = 0; i < 32; ++i) {
-        codes[128 * half + 32 * part + i] = static_cast<int8_t>(q[32 * half + i] >> (2 * part) & 3);
+      for (int i = 0; i < 32; i += 8) {
+        Put(codes + 128 * half + 32 * part + i, Bits(Eight(q + 32 * half + i), 2 * part, 3),
+            kMinus);
       }
     }
   }
 }
-void Q2K(Bytes block, int8_t* codes) { Twos(block + 16, codes); }
-void Ternary2(Bytes block, int8_t* codes) {
-  Twos(block, codes);
-  for (int i = 0; i < 256; ++i) --codes[i];
-}
+void Q2K(Bytes block, int8_t* codes) { Twos<0>(block + 16, codes); }
+void Ternary2(Bytes block, int8_t* codes) { Twos<1>(block, codes); }
 
 // Three bits; where the third is not set, four less.
 void Q3K(Bytes block, int8_t* codes) {
-  Twos(block + 32, codes);
+  Twos<0>(block + 32, codes);
   for (int part = 0; part < 8; ++part) {
-    for (int i = 0; i < 32; ++i) {
-      codes[32 * part + i] =
-          static_cast<int8_t>(codes[32 * part + i] - 4 + 4 * (block[i] >> part & 1));
+    for (int i = 0; i < 32; i += 8) {
+      int8_t* to = codes + 32 * part + i;
+      Put(to, Eight(to) | Bits(Eight(block + i), part, 1) << 2, 4);
     }
   }
 }
@@ -86,9 +100,10 @@ void Q3K(Bytes block, int8_t* codes) {
 // 256 codes of four bits: of 32 bytes the low halves, then the high ones.
 void Nibbles256(Bytes q, int8_t* codes) {
   for (int part = 0; part < 4; ++part) {
-    for (int i = 0; i < 32; ++i) {
-      codes[64 * part + i] = static_cast<int8_t>(q[32 * part + i] & 15);
-      codes[64 * part + 32 + i] = static_cast<int8_t>(q[32 * part + i] >> 4);
+    for (int i = 0; i < 32; i += 8) {
+      const uint64_t both = Eight(q + 32 * part + i);
+      Put(codes + 64 * part + i, Bits(both, 0, 15));
+      Put(codes + 64 * part + 32 + i, Bits(both, 4, 15));
     }
   }
 }
@@ -97,8 +112,9 @@ void Q5K(Bytes block, int8_t* codes) {
   Nibbles256(block + 48, codes);
   const Bytes h = block + 16;
   for (int part = 0; part < 8; ++part) {
-    for (int i = 0; i < 32; ++i) {
-      codes[32 * part + i] = static_cast<int8_t>(codes[32 * part + i] | (h[i] >> part & 1) << 4);
+    for (int i = 0; i < 32; i += 8) {
+      int8_t* to = codes + 32 * part + i;
+      Put(to, Eight(to) | Bits(Eight(h + i), part, 1) << 4);
     }
   }
 }
@@ -108,14 +124,10 @@ void Q6K(Bytes block, int8_t* codes) {
   for (int half = 0; half < 2; ++half) {
     const Bytes low = block + 64 * half, high = block + 128 + 32 * half;
     int8_t* to = codes + 128 * half;
-    for (int i = 0; i < 64; ++i) {
-      to[i] = static_cast<int8_t>(low[i] & 15);
-      to[64 + i] = static_cast<int8_t>(low[i] >> 4);
-    }
     for (int part = 0; part < 4; ++part) {
-      for (int i = 0; i < 32; ++i) {
-        to[32 * part + i] =
-            static_cast<int8_t>((to[32 * part + i] | (high[i] >> (2 * part) & 3) << 4) - 32);
+      for (int i = 0; i < 32; i += 8) {
+        const uint64_t four = Bits(Eight(low + part % 2 * 32 + i), part / 2 * 4, 15);
+        Put(to + 32 * part + i, four | Bits(Eight(high + i), 2 * part, 3) << 4, 32);
       }
     }
   }

@@ -31,7 +31,8 @@ struct Rows {
   template <typename F>
   void ForEach(int64_t begin, int64_t end, const F& f) const {
     const uint8_t* at = bytes + begin * blocks() * block_bytes;
-    for (int64_t i = 0; i < (end - begin) * blocks(); ++i, at += block_bytes) f(at, i);
+    const int64_t number = (end - begin) * blocks();
+    for (int64_t i = 0; i < number; ++i, at += block_bytes) f(at, i);
   }
 };
 
@@ -58,45 +59,55 @@ absl::StatusOr<Rows> RowsOf(const BlockWeight& weight) {
               layout->bytes};
 }
 
-// Codes of a block as the bytes of their type.
+// Codes of a block as the bytes of their type; `count` is a multiple of 16.
 void Pack(DType type, const int8_t* codes, int64_t count, std::byte* to) {
   if (type == DType::kInt8) {
     std::memcpy(to, codes, static_cast<size_t>(count));
     return;
   }
-  for (int64_t i = 0; i < count / 2; ++i) {
-    to[i] = static_cast<std::byte>((codes[2 * i] & 15) | codes[2 * i + 1] << 4);
+  // Two codes become one byte, sixteen at once.
+  using Pairs [[gnu::vector_size(16)]] = uint16_t;
+  using Packed [[gnu::vector_size(8)]] = uint8_t;
+  for (int64_t i = 0; i < count; i += 16, to += 8) {
+    Pairs pairs;
+    std::memcpy(&pairs, codes + i, 16);
+    pairs &= 0x0f0f;
+    pairs = (pairs | pairs >> 4) & 0x00ff;
+    const Packed packed = __builtin_convertvector(pairs, Packed);
+    std::memcpy(to, &packed, 8);
   }
 }
 
-Tensor Codes(const Rows& rows, DType type) {
+Tensor Codes(const Rows& rows, DType type, const Tensor& source) {
   const int64_t bytes = rows.block * BitWidth(type) / 8;
-  return SpilledInParts(type, {rows.count, rows.width}, [&](int64_t begin, int64_t end) {
-    Tensor part = Tensor::Zeros(type, {end - begin, rows.width});
-    std::byte* to = part.mutable_bytes().data();
-    rows.ForEach(begin, end, [&](const uint8_t* block, int64_t i) {
-      int8_t codes[kMaxBlock];
-      rows.type->unpack(block, codes);
-      Pack(type, codes, rows.block, to + i * bytes);
-    });
-    return part;
-  });
+  return MadeInParts(
+      type, {rows.count, rows.width},
+      [rows, type, bytes](int64_t begin, int64_t end, std::byte* to) {
+        rows.ForEach(begin, end, [&](const uint8_t* block, int64_t i) {
+          int8_t codes[kMaxBlock];
+          rows.type->unpack(block, codes);
+          Pack(type, codes, rows.block, to + i * bytes);
+        });
+      },
+      source);
 }
 
 // Scales, or minima.
-Tensor Scales(const Rows& rows, bool minima) {
+Tensor Scales(const Rows& rows, bool minima, const Tensor& source) {
   const int64_t groups = rows.block / rows.type->group;
-  return SpilledInParts(
-      DType::kFloat32, {rows.count, rows.groups()}, [&](int64_t begin, int64_t end) {
-        Tensor part = Tensor::Zeros(DType::kFloat32, {end - begin, rows.groups()});
-        float* to = part.mutable_span<float>().data();
+  return MadeInParts(
+      DType::kFloat32, {rows.count, rows.groups()},
+      [rows, minima, groups](int64_t begin, int64_t end, std::byte* to) {
         rows.ForEach(begin, end, [&](const uint8_t* block, int64_t i) {
-          float other[kMaxBlock / kMinGroup];
-          float* wanted = to + i * groups;
-          rows.type->scale(block, minima ? other : wanted, minima ? wanted : other);
+          float scales[kMaxBlock / kMinGroup], less[kMaxBlock / kMinGroup];
+          rows.type->scale(block, scales, less);
+          const float* wanted = minima ? less : scales;
+          for (int64_t g = 0; g < groups; ++g) {
+            std::memcpy(to + (i * groups + g) * int64_t{sizeof(float)}, wanted + g, sizeof(float));
+          }
         });
-        return part;
-      });
+      },
+      source);
 }
 
 void Dequantize(const Rows& rows, const uint8_t* block, float* to) {
@@ -112,6 +123,19 @@ void Dequantize(const Rows& rows, const uint8_t* block, float* to) {
     }
     if (!rows.type->has_minima) continue;
     for (int64_t i = g * group; i < (g + 1) * group; ++i) to[i] -= minimum;
+  }
+}
+
+// As float32, float16 or bfloat16.
+void Round(const float* numbers, int64_t count, DType type, std::byte* to) {
+  if (type == DType::kFloat32) {
+    std::memcpy(to, numbers, static_cast<size_t>(count) * sizeof(float));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const uint16_t bits =
+        type == DType::kFloat16 ? FloatToHalf(numbers[i]).bits : FloatToBFloat16(numbers[i]).bits;
+    std::memcpy(to + 2 * i, &bits, 2);
   }
 }
 
@@ -132,22 +156,21 @@ class Parts {
       : b_(b), weight_(weight), name_(name), rows_(RowsOf(weight)) {
     if (!rows_.ok()) b.Fail(Annotate(rows_.status(), StrCat("weight '", name, "'")));
   }
-  ~Parts() { DropPages(weight_.bytes); }
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
 
   bool ok() const { return rows_.ok(); }
   const BlockType& type() const { return *rows_->type; }
   int64_t groups() const { return rows_->groups(); }
 
   Expr Codes(DType dtype) const {
-    return Constant(checkpoint::Codes(*rows_, dtype), weight_.dims, ".codes");
+    return Constant(checkpoint::Codes(*rows_, dtype, weight_.bytes), weight_.dims, ".codes");
   }
   Expr Scales(const std::vector<int64_t>& last) const {
-    return Constant(checkpoint::Scales(*rows_, false), WithLast(weight_.dims, last), ".scales");
+    return Constant(checkpoint::Scales(*rows_, false, weight_.bytes), WithLast(weight_.dims, last),
+                    ".scales");
   }
   Expr Minima(const std::vector<int64_t>& last) const {
-    return Constant(checkpoint::Scales(*rows_, true), WithLast(weight_.dims, last), ".minima");
+    return Constant(checkpoint::Scales(*rows_, true, weight_.bytes), WithLast(weight_.dims, last),
+                    ".minima");
   }
   Expr Dequantized(const Expr& codes, const Expr& scales) const {
     const auto axis = static_cast<int64_t>(weight_.dims.size()) - 1;
@@ -209,24 +232,16 @@ absl::StatusOr<Tensor> DequantizedBlock(const BlockWeight& weight, DType type) {
   if (type != DType::kFloat32 && type != DType::kFloat16 && type != DType::kBFloat16) {
     return Invalid("blocks become float32, float16 or bfloat16, not ", Name(type));
   }
-  Tensor all = SpilledInParts(type, {rows.count, rows.width}, [&](int64_t begin, int64_t end) {
-    Tensor part = Tensor::Zeros(type, {end - begin, rows.width});
-    std::byte* to = part.mutable_bytes().data();
-    rows.ForEach(begin, end, [&](const uint8_t* block, int64_t i) {
-      if (type == DType::kFloat32) {
-        return Dequantize(rows, block, reinterpret_cast<float*>(to) + i * rows.block);
-      }
-      float numbers[kMaxBlock];
-      Dequantize(rows, block, numbers);
-      auto* halves = reinterpret_cast<uint16_t*>(to) + i * rows.block;
-      for (int64_t k = 0; k < rows.block; ++k) {
-        halves[k] = type == DType::kFloat16 ? FloatToHalf(numbers[k]).bits
-                                            : FloatToBFloat16(numbers[k]).bits;
-      }
-    });
-    return part;
-  });
-  DropPages(weight.bytes);
+  const Tensor all = MadeInParts(
+      type, {rows.count, rows.width},
+      [rows, type](int64_t begin, int64_t end, std::byte* to) {
+        rows.ForEach(begin, end, [&](const uint8_t* block, int64_t i) {
+          float numbers[kMaxBlock];
+          Dequantize(rows, block, numbers);
+          Round(numbers, rows.block, type, to + i * rows.block * BitWidth(type) / 8);
+        });
+      },
+      weight.bytes);
   return all.Reshaped(weight.dims);
 }
 

@@ -150,8 +150,24 @@ void Net::CheckDims(std::string_view name, const std::vector<int64_t>& is,
 Expr Net::AsStored(const QuantizedWeight& weight, std::string_view name) {
   taken_.insert(weight.parts.begin(), weight.parts.end());
   auto [it, is_new] = as_stored_.try_emplace(std::string(name), nullptr);
-  if (is_new) it->second = weight.make(b_, name);
+  if (is_new && request().unpack != DType::kUndefined) {
+    it->second = Unpacked(DequantizedMatrix(weight, request().unpack), name).To(DType::kFloat32);
+  } else if (is_new) {
+    it->second = weight.make(b_, name);
+  }
   return {b_, it->second};
+}
+
+Expr Net::AsStored(const BlockWeight& weight, std::string_view name) {
+  const DType type = request().unpack;
+  return type == DType::kUndefined ? BlockWeightAsIr(b_, weight, name)
+                                   : Unpacked(DequantizedBlock(weight, type), name);
+}
+
+Expr Net::Unpacked(absl::StatusOr<Tensor> numbers, std::string_view name) {
+  if (!numbers.ok()) throw Refusal{Annotate(numbers.status(), StrCat("weight '", name, "'"))};
+  unpacked_.emplace(name);
+  return {b_, graph().AddConstant(graph().UniqueName(name), *std::move(numbers))};
 }
 
 Expr Net::StoredWeight(std::string_view name, const std::vector<int64_t>& dims) {
@@ -164,8 +180,7 @@ Expr Net::StoredWeight(std::string_view name, const std::vector<int64_t>& dims) 
   }
   const Tensor* tensor = Find(name);
   if (!tensor) {
-    const BlockWeight& block = program_.blocks.find(name)->second;
-    return {b_, it->second = BlockWeightAsIr(b_, block, name)};
+    return {b_, it->second = AsStored(program_.blocks.find(name)->second, name)};
   }
   switch (tensor->dtype()) {
     case DType::kFloat32:
@@ -269,7 +284,8 @@ Expr Net::Linear(const Expr& input, std::string_view name, int64_t in, int64_t o
 
 Expr Net::Embedding(const Expr& ids, std::string_view name, int64_t count, int64_t width) {
   const std::string weight = StrCat(name, ".weight");
-  if (const auto block = program_.blocks.find(weight); block != program_.blocks.end()) {
+  const auto block = program_.blocks.find(weight);
+  if (block != program_.blocks.end() && request().unpack == DType::kUndefined) {
     CheckDims(weight, block->second.dims, {count, width});
     taken_.emplace(weight);
     return Named(BlockRowsAsIr(b_, block->second, ids, weight), name);
@@ -330,62 +346,6 @@ Expr Net::BatchNorm(const Expr& x, std::string_view name, int64_t channels, doub
     operands.push_back(Weight(Joined(prefix, part), {channels}));
   }
   return x.Op("batch_normalization", operands, {{"epsilon", static_cast<float>(eps)}});
-}
-
-// --- Inputs and outputs
-// ----------------------------------------------------------------------------
-
-Expr Net::Input(std::string_view name, DType dtype, const std::vector<InputDim>& dims) {
-  Shape shape;
-  for (const InputDim& dim : dims) {
-    if (const int64_t* number = std::get_if<int64_t>(&dim)) {
-      shape.Append(Dim(*number));
-    } else {
-      shape.Append(Dim::Symbol(std::get<std::string>(dim)));
-    }
-  }
-  return {b_, graph().AddInput(name, Type::Tensor(dtype, shape))};
-}
-
-void Net::Output(std::string_view name, const Expr& x) {
-  Value* value = x;
-  // An output is a value of its own, and made by a node.
-  const auto& outputs = graph().outputs();
-  if (!value->producer() || std::find(outputs.begin(), outputs.end(), value) != outputs.end()) {
-    value = x.Op("identity");
-  }
-  graph().Rename(value, graph().UniqueName(name));
-  graph().AddOutput(value);
-}
-
-void Net::CheckAllTaken() {
-  if (const std::vector<std::string> unknown = settings_.Unknown(); !unknown.empty()) {
-    std::string all;
-    for (const std::string& key : unknown) {
-      StrAppend(&all, all.empty() ? "" : ", ", key);
-    }
-    Refuse("config.json has settings that are not known for this architecture: ", all,
-           "; what they change is not known, so nothing is written");
-  }
-  std::vector<std::string> unused;
-  const auto note = [&](const std::string& name) {
-    for (const std::string& pattern : ignored_) {
-      const bool open = pattern.ends_with('*');
-      if (open ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern) return;
-      if (pattern.starts_with('*') && name.ends_with(pattern.substr(1))) return;
-    }
-    if (!taken_.contains(name)) unused.push_back(name);
-  };
-  for (const auto& [name, tensor] : program_.weights.tensors) note(name);
-  for (const auto& [name, block] : program_.blocks) note(name);
-  if (unused.empty()) return;
-  std::sort(unused.begin(), unused.end());
-  std::string all;
-  for (size_t i = 0; i < unused.size() && i < 5; ++i) {
-    StrAppend(&all, i ? ", '" : "'", unused[i], "'");
-  }
-  if (unused.size() > 5) StrAppend(&all, " and ", unused.size() - 5, " others");
-  Refuse("the checkpoint has weights that its architecture does not use: ", all);
 }
 
 }  // namespace x2ir::checkpoint

@@ -78,6 +78,8 @@ class Net {
   Expr ProductWeight(std::string_view name, const std::vector<int64_t>& dims);
   // How many weights were rounded.
   size_t rounded() const { return rounded_.size(); }
+  // How many quantized weights became plain numbers.
+  size_t unpacked() const { return unpacked_.size(); }
   // The type that it is stored in.
   Expr StoredWeight(std::string_view name, const std::vector<int64_t>& dims);
   // The numbers of a small weight that the graph does not hold.
@@ -137,7 +139,12 @@ class Net {
  private:
   const Tensor* Find(std::string_view name) const;
   const QuantizedWeight* FindQuantized(std::string_view name) const;
+  // The same size, spelled as in the shape of an input.
+  Dim AsInInput(const Dim& dim);
   Expr AsStored(const QuantizedWeight& weight, std::string_view name);
+  Expr AsStored(const BlockWeight& weight, std::string_view name);
+  // A constant of the type that the user asks for.
+  Expr Unpacked(absl::StatusOr<Tensor> numbers, std::string_view name);
   void CheckDims(std::string_view name, const std::vector<int64_t>& is,
                  const std::vector<int64_t>& expected) const;
 
@@ -146,6 +153,7 @@ class Net {
   Builder b_;
   StringSet taken_;
   std::vector<std::string> ignored_;
+  StringSet unpacked_;
   StringMap<Tensor> parts_;  // of unstacked weights
   std::unique_ptr<Quantized> quantized_;
   std::map<std::string, Value*, std::less<>> stored_, cast_, as_stored_, rounded_;

@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/graph_wrapper/residency.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/checkpoint/quantized_parts.h"
+#include "x2ir/ops/eval.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -289,6 +292,15 @@ Quantized::Quantized(Settings& settings, const Program& program,
 const QuantizedWeight* Quantized::Find(std::string_view name) const {
   const auto found = weights_.find(name);
   return found == weights_.end() ? nullptr : &found->second;
+}
+
+absl::StatusOr<Tensor> DequantizedMatrix(const QuantizedWeight& weight, DType type) {
+  Graph alone;
+  Builder b(alone, nullptr);
+  alone.AddOutput(weight.make(b, "weight").To(type));
+  X2IR_RETURN_IF_ERROR(b.status());
+  X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> results, RunGraph(alone, {}));
+  return Spilled(*results[0].tensor());
 }
 
 Expr InOrder(const Expr& weight, const std::vector<int64_t>& order) {

@@ -14,10 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "x2ir/builder/expr.h"
 #include "x2ir/formats/checkpoint/program.h"
 #include "x2ir/graph_wrapper/api.h"
+#include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/handlers/checkpoint/settings.h"
 
 namespace X2IR_API x2ir {
@@ -53,6 +56,10 @@ class Quantized {
   StringMap<QuantizedWeight> weights_;
   std::vector<std::string> unused_;
 };
+
+// The numbers of a weight as the graph would compute them, in the order that it is stored in;
+// `type`: float32, or rounded to float16 or bfloat16. In memory, the weight is float32 on the way.
+absl::StatusOr<Tensor> DequantizedMatrix(const QuantizedWeight& weight, DType type);
 
 // The rows or columns of a weight that are in their stored order, in that of its inputs.
 Expr InOrder(const Expr& weight, const std::vector<int64_t>& order);

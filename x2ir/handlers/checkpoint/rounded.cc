@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -32,44 +33,46 @@ float ScaleOf(const float* block, int most) {
 
 Tensor RoundedScales(const Tensor& weight, int most) {
   const int64_t blocks = weight.dim(1) / kRoundedBlock;
-  return SpilledInParts(DType::kFloat32, {weight.dim(0), blocks}, [&](int64_t begin, int64_t end) {
-    const Tensor rows = FloatRows(weight, begin, end);
-    const float* from = rows.span<float>().data();
-    Tensor part = Tensor::Zeros(DType::kFloat32, {end - begin, blocks});
-    for (float& scale : part.mutable_span<float>()) {
-      scale = ScaleOf(from, most);
-      from += kRoundedBlock;
-    }
-    return part;
-  });
+  return MadeInParts(
+      DType::kFloat32, {weight.dim(0), blocks},
+      [weight, most, blocks](int64_t begin, int64_t end, std::byte* to) {
+        const Tensor rows = FloatRows(weight, begin, end);
+        const float* from = rows.span<float>().data();
+        for (int64_t k = 0; k < (end - begin) * blocks; ++k, from += kRoundedBlock) {
+          const float scale = ScaleOf(from, most);
+          std::memcpy(to + k * int64_t{sizeof(float)}, &scale, sizeof(float));
+        }
+      },
+      weight);
 }
 
 Tensor RoundedCodes(const Tensor& weight, DType type, int most) {
-  return SpilledInParts(type, weight.dims(), [&](int64_t begin, int64_t end) {
-    const Tensor rows = FloatRows(weight, begin, end);
-    const float* from = rows.span<float>().data();
-    Tensor part = Tensor::Zeros(type, {end - begin, weight.dim(1)});
-    auto* to = reinterpret_cast<uint8_t*>(part.mutable_bytes().data());
-    const int64_t blocks = rows.num_elements() / kRoundedBlock;
-    for (int64_t k = 0; k < blocks; ++k, from += kRoundedBlock) {
-      const float scale = ScaleOf(from, most);
-      const float factor = scale > 0 ? 1 / scale : 0;
-      int8_t codes[kRoundedBlock];
-      for (int64_t i = 0; i < kRoundedBlock; ++i) {
-        const float code = std::nearbyint(from[i] * factor);
-        codes[i] = static_cast<int8_t>(
-            std::clamp(code, -static_cast<float>(most), static_cast<float>(most)));
-      }
-      if (type == DType::kInt8) {
-        to = std::copy(codes, codes + kRoundedBlock, to);
-        continue;
-      }
-      for (int64_t i = 0; i < kRoundedBlock; i += 2) {
-        *to++ = static_cast<uint8_t>((codes[i] & 15) | (codes[i + 1] & 15) << 4);
-      }
-    }
-    return part;
-  });
+  return MadeInParts(
+      type, weight.dims(),
+      [weight, type, most](int64_t begin, int64_t end, std::byte* bytes) {
+        const Tensor rows = FloatRows(weight, begin, end);
+        const float* from = rows.span<float>().data();
+        auto* to = reinterpret_cast<uint8_t*>(bytes);
+        const int64_t blocks = rows.num_elements() / kRoundedBlock;
+        for (int64_t k = 0; k < blocks; ++k, from += kRoundedBlock) {
+          const float scale = ScaleOf(from, most);
+          const float factor = scale > 0 ? 1 / scale : 0;
+          int8_t codes[kRoundedBlock];
+          for (int64_t i = 0; i < kRoundedBlock; ++i) {
+            const float code = std::nearbyint(from[i] * factor);
+            codes[i] = static_cast<int8_t>(
+                std::clamp(code, -static_cast<float>(most), static_cast<float>(most)));
+          }
+          if (type == DType::kInt8) {
+            to = std::copy(codes, codes + kRoundedBlock, to);
+            continue;
+          }
+          for (int64_t i = 0; i < kRoundedBlock; i += 2) {
+            *to++ = static_cast<uint8_t>((codes[i] & 15) | (codes[i + 1] & 15) << 4);
+          }
+        }
+      },
+      weight);
 }
 
 }  // namespace
@@ -89,7 +92,6 @@ Expr RoundedAsIr(Builder& b, const Tensor& weight, int bits, std::string_view na
   };
   Value* codes = constant("", RoundedCodes(weight, bits == 4 ? DType::kInt4 : DType::kInt8, most));
   Value* scales = constant("_scale", RoundedScales(weight, most));
-  DropPages(weight);
   return {b, b.Op("dequantize_linear", {codes, scales},
                   {{"axis", int64_t{1}}, {"block_size", kRoundedBlock}})};
 }

@@ -108,7 +108,16 @@ absl::Status RunCheckpoint(Model& model, std::vector<std::string>& warnings) {
       warnings.push_back(
           StrCat(net.rounded(), " weights of layers are rounded to ", program->request.weight_bits,
                  " bits in blocks of ", kRoundedBlock, ", as ",
-                 OptionText(program->request.weight_bits == 4 ? "int4" : "int8_weights"), " asks"));
+                 program->request.weight_bits == 4
+                     ? OptionText("int4")
+                     : StrCat(OptionText("int8_weights"), ", or ", OptionText("int8"), " without ",
+                              OptionText("calibrate"), ","),
+                 " asks; activations stay as they are"));
+    }
+    if (program->request.unpack != DType::kUndefined) {
+      warnings.push_back(StrCat(net.unpacked(), " quantized weights are unpacked to ",
+                                Name(program->request.unpack), ", as ", OptionText("unpack"),
+                                " asks"));
     }
   } catch (const Refusal& refusal) {
     return refusal.status;

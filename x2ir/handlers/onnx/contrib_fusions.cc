@@ -226,7 +226,9 @@ class Fusion {
     const Value* x = node.input(kX);
     if (!x || !HasKernels(*x) || !x->shape()) return false;
     RotaryCache cache{node.input(kCos), node.input(kSin), node.input(kPositions)};
-    if (!cache.positions && !Tabulate(node, cache)) return false;
+    // ONNX's own op takes cosines and sines without positions: no tables have to be made.
+    const bool has_own = site_.target().Holds(Fact::Has("rotary_embedding"));
+    if (!cache.positions && (has_own || !Tabulate(node, cache))) return false;
     const int64_t turned = node.attrs().Int("rotary_embedding_dim", 0);
     int64_t heads = node.attrs().Int("num_heads", 0);
     if (x->shape()->rank() == 4 && heads == 0) {

@@ -67,6 +67,18 @@ std::optional<WeightBlocks> BlocksOf(const Node& dequantize, bool by_column) {
   return b;
 }
 
+// Changes bits of each byte, eight of them at once.
+void Flip(std::byte* bytes, size_t count, uint64_t bits) {
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, bytes + i, 8);
+    eight ^= bits;
+    std::memcpy(bytes + i, &eight, 8);
+  }
+  for (; i < count; ++i) bytes[i] ^= static_cast<std::byte>(bits & 255);
+}
+
 // Rows of `width` numbers, each row beginning at a byte. Signed numbers become unsigned ones by
 // half of the range more.
 Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
@@ -75,19 +87,18 @@ Tensor PackedRows(const WeightBlocks& b, const Tensor* numbers, int64_t width) {
   const int64_t row = (width * bits + 7) / 8;
   if (!numbers) return Tensor::Zeros(DType::kUInt8, {b.n, row});
   const bool is_signed = IsSignedInt(numbers->dtype());
-  const auto* from = reinterpret_cast<const uint8_t*>(numbers->bytes().data());
   if (!b.by_column && !(are_zeros && b.one_each) && width * bits % 8 == 0) {  // they are in order
-    const uint8_t flip = !is_signed ? 0 : bits == 8 ? 0x80 : 0x88;
-    Tensor flipped = SpilledInParts(DType::kUInt8, {b.n, row}, [&](int64_t begin, int64_t end) {
-      Tensor part = Tensor::Zeros(DType::kUInt8, {end - begin, row});
-      auto* to = reinterpret_cast<uint8_t*>(part.mutable_bytes().data());
-      const uint8_t* rows = from + begin * row;
-      for (int64_t i = 0; i < (end - begin) * row; ++i) to[i] = rows[i] ^ flip;
-      return part;
-    });
-    DropPages(*numbers);
-    return flipped;
+    const uint64_t flip = !is_signed ? 0 : bits == 8 ? 0x8080808080808080 : 0x8888888888888888;
+    return MadeInParts(
+        DType::kUInt8, {b.n, row},
+        [numbers = *numbers, row, flip](int64_t begin, int64_t end, std::byte* to) {
+          const auto count = static_cast<size_t>((end - begin) * row);
+          numbers.Read(static_cast<size_t>(begin * row), {to, count});
+          Flip(to, count, flip);
+        },
+        *numbers);
   }
+  const auto* from = reinterpret_cast<const uint8_t*>(numbers->bytes().data());
   Tensor packed = Tensor::Zeros(DType::kUInt8, {b.n, row});
   auto* to = reinterpret_cast<uint8_t*>(packed.mutable_bytes().data());
   const int flip = is_signed ? 1 << (bits - 1) : 0, mask = (1 << bits) - 1;
@@ -185,13 +196,15 @@ Tensor Turned(const Tensor& minima) {
   const int64_t n = minima.dim(0), blocks = minima.dim(1);
   Tensor turned = Tensor::Zeros(minima.dtype(), {blocks, n});
   const size_t size = minima.nbytes() / static_cast<size_t>(n * blocks);
+  std::vector<std::byte> from(minima.nbytes());
+  minima.Read(0, absl::MakeSpan(from));
   std::byte* to = turned.mutable_bytes().data();
   for (int64_t j = 0; j < blocks; ++j) {
     for (int64_t i = 0; i < n; ++i, to += size) {
-      std::memcpy(to, minima.bytes().data() + static_cast<size_t>(i * blocks + j) * size, size);
+      std::memcpy(to, from.data() + static_cast<size_t>(i * blocks + j) * size, size);
     }
   }
-  return turned;
+  return Spilled(std::move(turned));
 }
 
 }  // namespace
