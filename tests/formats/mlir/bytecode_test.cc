@@ -15,12 +15,14 @@
 #include "tests/core/host_util.h"
 #include "tests/core/temp_dir_util.h"
 #include "tests/formats/mlir/module_text_util.h"
+#include "x2ir/core/convert.h"
 #include "x2ir/formats/mlir/byte_reader_internal.h"
 #include "x2ir/formats/mlir/byte_writer_internal.h"
 #include "x2ir/formats/mlir/text.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/formats/stablehlo/vhlo.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/graph_wrapper/text.h"
 
 namespace x2ir {
 namespace {
@@ -162,6 +164,55 @@ func.func @main(%a: tensor<2xf8E4M3>, %b: tensor<2xf32>) -> tensor<2xf32> {
   EXPECT_EQ(status.message(),
             "StableHLO 0.9.0 cannot say: 'stablehlo.tan' (1.4.0 has it); type f8E4M3 (1.7.0 has "
             "it)");
+}
+
+// As XLA writes them.
+TEST(Artifacts, HoldOperationsOfMhloAsCalls) {
+  const auto artifact = [](const std::string& erf, const std::string& top_k) {
+    absl::StatusOr<mlir::Module> module = mlir::ParseText(StrCat(R"(
+func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<2xi32>) {
+  %0 = )",
+                                                                 erf, "\n %1, %2 = ", top_k, R"(
+  return %0, %1, %2 : tensor<4xf32>, tensor<2xf32>, tensor<2xi32>
+})"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    std::string bytes;
+    const absl::Status status = stablehlo::WriteArtifact(*module, {1, 7, 0}, Sink::To(&bytes));
+    EXPECT_TRUE(status.ok()) << status;
+    return bytes;
+  };
+  const std::string types = "(tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)";
+  const std::string calls = artifact(
+      "stablehlo.custom_call @mhlo.erf(%a) {mhlo.attributes = {}, mhlo.version = 1 : "
+      "i64} : (tensor<4xf32>) -> tensor<4xf32>",
+      StrCat("\"stablehlo.custom_call\"(%0) {call_target_name = \"mhlo.topk\", "
+             "mhlo.attributes = {k = 2 : i64, largest = true}, mhlo.version = 1 : i64} : ",
+             types));
+  EXPECT_EQ(artifact("chlo.erf %a : tensor<4xf32> -> tensor<4xf32>",
+                     StrCat("\"chlo.top_k\"(%0) {k = 2 : i64} : ", types)),
+            calls);
+  // And back.
+  const auto module = stablehlo::ReadArtifact(Bytes(calls));
+  ASSERT_TRUE(module.ok()) << module.status();
+  absl::StatusOr<Model> model = stablehlo::GraphOf(*module, {});
+  ASSERT_TRUE(model.ok()) << model.status();
+  model = ToIr(*std::move(model));
+  ASSERT_TRUE(model.ok()) << model.status();
+  const std::string text = ToText(*model->graph);
+  for (const char* op : {"= erf(", "= top_k("}) EXPECT_NE(text.find(op), text.npos) << text;
+}
+
+TEST(Artifacts, DoNotHoldOtherOperationsOfChlo) {
+  absl::StatusOr<mlir::Module> module = mlir::ParseText(R"(
+func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>, tensor<2xi32>) {
+  %0 = chlo.lgamma %a : tensor<4xf32> -> tensor<4xf32>
+  %1, %2 = "chlo.top_k"(%0) {k = 2 : i64, other = 1 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)
+  return %0, %1, %2 : tensor<4xf32>, tensor<2xf32>, tensor<2xi32>
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(stablehlo::ToVhlo(*module, {1, 7, 0}).message(),
+            "StableHLO 1.7.0 cannot say: 'chlo.top_k' with attribute 'other'; operation "
+            "'chlo.lgamma'");
 }
 
 // Elements of all sizes, packed and not, all the same and not.

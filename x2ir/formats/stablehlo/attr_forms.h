@@ -2,8 +2,9 @@
 #ifndef X2IR_FORMATS_STABLEHLO_ATTR_FORMS_H_
 #define X2IR_FORMATS_STABLEHLO_ATTR_FORMS_H_
 
-#include <array>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -20,6 +21,11 @@ absl::Span<const std::string_view> RegionNames(std::string_view op);
 // An attribute of the graph in the flat form, by its name. Unimplemented for kinds that MLIR has
 // not.
 absl::StatusOr<mlir::Attr> FlatAttr(Symbol name, const Attribute& value);
+
+// The attributes of an operation as the graph has them, in the order of their names: structs are in
+// pieces, defaults are left out, and so is what only a compiler needs.
+using GraphAttrs = std::vector<std::pair<Symbol, Attribute>>;
+absl::StatusOr<GraphAttrs> GraphAttrsOf(const mlir::Op& op);
 
 struct StructForm {
   std::string_view op;         // "stablehlo.gather"

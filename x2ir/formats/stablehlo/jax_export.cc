@@ -8,6 +8,7 @@
 
 #include "jax_export_generated.h"
 #include "x2ir/formats/mlir/bytecode.h"
+#include "x2ir/formats/stablehlo/platforms.h"
 #include "x2ir/formats/stablehlo/vhlo.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -76,50 +77,6 @@ std::string ArgumentName(std::string name) {
   return dot == name.npos ? name : name.substr(dot + 1);
 }
 
-mlir::Op* MainOf(mlir::Module& module) {
-  for (mlir::Region& region : module.top.regions) {
-    for (mlir::Block& block : region.blocks) {
-      for (mlir::Op& op : block.ops) {
-        const mlir::Attr* name = op.name == "func.func" ? op.Find("sym_name") : nullptr;
-        if (name != nullptr && name->s == "main") return &op;
-      }
-    }
-  }
-  return nullptr;
-}
-
-// Makes the first argument of a function a constant.
-absl::Status FixFirstArgument(mlir::Module& module, mlir::Op& function, int64_t value) {
-  mlir::Block& block = function.regions[0].blocks[0];
-  const mlir::TypeRef type = block.arguments.empty() ? nullptr : module.type(block.arguments[0]);
-  const DType dtype = type != nullptr ? type->type.dtype() : DType::kUndefined;
-  const Shape* shape = type != nullptr ? type->type.shape() : nullptr;
-  if (!IsInteger(dtype) || shape == nullptr || shape->rank() != 0) {
-    return Invalid("the first argument of 'main' is not the number of a platform");
-  }
-  mlir::Op constant;
-  constant.name = "stablehlo.constant";
-  constant.results.push_back(block.arguments[0]);
-  mlir::Attr element;
-  element.kind = mlir::Attr::kTensor;
-  element.type = type;
-  element.tensor = Tensor::ScalarOf(dtype, static_cast<double>(value));
-  constant.attrs.emplace_back("value", std::move(element));
-  block.ops.insert(block.ops.begin(), std::move(constant));
-  block.arguments.erase(block.arguments.begin());
-  for (auto& [name, attr] : function.attrs) {
-    if (name == "function_type" && attr.type != nullptr && attr.type->num_arguments != 0) {
-      auto made = std::make_shared<mlir::MlirType>(*attr.type);
-      made->items.erase(made->items.begin());
-      --made->num_arguments;
-      attr.type = std::move(made);
-    } else if (name == "arg_attrs" && !attr.items.empty()) {
-      attr.items.erase(attr.items.begin());
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 bool IsJaxExport(std::string_view bytes) { return ExportedIn(bytes) != nullptr; }
@@ -161,15 +118,10 @@ absl::StatusOr<mlir::Module> ReadJaxModule(const BlobPtr& blob) {
   X2IR_ASSIGN_OR_RETURN(const JaxExport file, ReadJaxExport(blob));
   X2IR_ASSIGN_OR_RETURN(mlir::Module module, mlir::ReadBytecode(blob, file.begin, file.size));
   X2IR_RETURN_IF_ERROR(FromVhlo(module));
-  mlir::Op* main = MainOf(module);
-  if (main == nullptr || main->regions.empty() || main->regions[0].blocks.empty()) {
-    return Invalid("'", blob->path(), "' has no function 'main'");
-  }
-  if (file.platforms.size() > 1) {
-    const auto cpu = std::find(file.platforms.begin(), file.platforms.end(), "cpu");
-    const int64_t platform = cpu == file.platforms.end() ? 0 : cpu - file.platforms.begin();
-    X2IR_RETURN_IF_ERROR(FixFirstArgument(module, *main, platform));
-  }
+  absl::StatusOr<mlir::Op*> found = MainOf(module);
+  if (!found.ok()) return Annotate(found.status(), StrCat("'", blob->path(), "'"));
+  mlir::Op* main = *found;
+  X2IR_RETURN_IF_ERROR(ChoosePlatform(module, *main, file.platforms));
   const std::vector<mlir::ValueId>& arguments = main->regions[0].blocks[0].arguments;
   for (size_t i = 0; i < file.inputs.size() && file.num_tokens + i < arguments.size(); ++i) {
     module.values[static_cast<size_t>(arguments[file.num_tokens + i])].name = file.inputs[i];

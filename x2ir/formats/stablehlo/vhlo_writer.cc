@@ -37,11 +37,18 @@ std::string_view BaseOfFlat(std::string_view name) {
 struct MhloOp {
   std::string_view chlo, target;
   std::string_view attribute = {};  // the only one that it may have
+  std::string_view flag = {};       // of MHLO's alone, and true
 };
 constexpr MhloOp kMhloOps[] = {
-    {"chlo.acos", "mhlo.acos"},   {"chlo.acosh", "mhlo.acosh"}, {"chlo.asin", "mhlo.asin"},
-    {"chlo.asinh", "mhlo.asinh"}, {"chlo.atanh", "mhlo.atanh"}, {"chlo.cosh", "mhlo.cosh"},
-    {"chlo.erf", "mhlo.erf"},     {"chlo.sinh", "mhlo.sinh"},   {"chlo.top_k", "mhlo.topk", "k"},
+    {"chlo.acos", "mhlo.acos"},
+    {"chlo.acosh", "mhlo.acosh"},
+    {"chlo.asin", "mhlo.asin"},
+    {"chlo.asinh", "mhlo.asinh"},
+    {"chlo.atanh", "mhlo.atanh"},
+    {"chlo.cosh", "mhlo.cosh"},
+    {"chlo.erf", "mhlo.erf"},
+    {"chlo.sinh", "mhlo.sinh"},
+    {"chlo.top_k", "mhlo.topk", "k", "largest"},
 };
 
 const MhloOp* FindMhloOp(std::string_view name) {
@@ -117,7 +124,7 @@ class VhloMaker {
       const bool has_type = attr.kind != Attr::kInt || attr.type != nullptr;
       attributes.fields.emplace_back(name, has_type ? std::move(attr) : IntAttr(attr.i, "i64"));
     }
-    if (mhlo.target == "mhlo.topk") attributes.fields.emplace_back("largest", BoolAttr(true));
+    if (!mhlo.flag.empty()) attributes.fields.emplace_back(mhlo.flag, BoolAttr(true));
     op.name = "stablehlo.custom_call";
     op.attrs.clear();
     op.attrs.emplace_back("call_target_name", StringAttr(Attr::kString, std::string(mhlo.target)));

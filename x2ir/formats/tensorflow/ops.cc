@@ -177,6 +177,7 @@ constexpr NamePair kListOps[] = {
     {"StatelessWhile", "T"},
     {"Unpack", "num"},
     {"While", "T"},
+    {"XlaCallModule", "Tout"},
 };
 
 // Begins of the names of ops that write to variables, tables, queues or files. What only checks

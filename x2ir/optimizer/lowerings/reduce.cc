@@ -111,7 +111,10 @@ absl::StatusOr<Values> LogOfIntegers(Rewrite& r) {
   Builder& b = r.b;
   const auto floats = [&](Value* x) { return Expr(b, x).To(DType::kFloat64); };
   if (r.node.Is("reduce_log_sum")) {
-    Value* sum = b.Op("reduce_sum", {r.in(0), r.in(1)}, r.attrs());
+    // The sum may be more than the type holds.
+    const Expr x(b, r.in(0));
+    const Expr wide = BitWidth(t) < 64 ? x.To(DType::kInt64) : x;
+    Value* sum = b.Op("reduce_sum", {wide, r.in(1)}, r.attrs());
     return Values{Expr(b, b.Op("log", {floats(sum)})).To(t)};
   }
   return Values{Expr(b, b.Op("reduce_log_sum_exp", {floats(r.in(0)), r.in(1)}, r.attrs())).To(t)};
