@@ -220,5 +220,15 @@ TEST(FuseNormalizations, FastVariance) {
       });
 }
 
+// Weights that are inputs, with axes of size 1 before them.
+TEST(FuseNormalizations, ScaleAsInput) {
+  const std::string norm = Lines(
+      "sizes = int64[3]{1,1,5}\n m = reduce_mean(x, axes)\n d = sub(x, m)\n q = mul(d, d)\n"
+      "v = reduce_mean(q, axes)\n e = add(v, eps)\n s = sqrt(e)\n n = div(d, s)\n"
+      "u = reshape(g, sizes)\n y = mul(n, u)");
+  ExpectFusions("fuse_normalizations",
+                {{"x: float32[2,3,5], g: float32[5]", norm, "layer_normalization"}});
+}
+
 }  // namespace
 }  // namespace x2ir

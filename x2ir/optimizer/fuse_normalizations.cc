@@ -271,12 +271,17 @@ Value* InShapeOf(Rewriter& r, Value* value, const std::vector<int64_t>& dims, in
   const Tensor* tensor = DenseConstant(value);
   const auto count = static_cast<int64_t>(dims.size());
   const int64_t leading = shape->rank() - count - trailing;
-  if (!tensor || leading < 0) return nullptr;
+  if (leading < 0) return nullptr;
   for (int64_t i = 0; i < shape->rank(); ++i) {
     const bool own = i >= leading && i < leading + count;
     if ((*have)[i] != (own ? dims[i - leading] : 1)) return nullptr;
   }
-  return r.b().Constant(tensor->Reshaped(dims));
+  if (tensor) return r.b().Constant(tensor->Reshaped(dims));
+  // Of a weight that is computed or an input: what axes of size 1 were put around.
+  const auto only_shape = [](const OpDef& op) { return op.moves() == MoveUse::kInOrder; };
+  const Node* put = Pattern(r).By(value, only_shape);
+  const Shape* before = put ? put->input(0)->shape() : nullptr;
+  return before && before->Static() == dims ? put->input(0) : nullptr;
 }
 
 // A normalization that only this node uses, and the other operand where it may be scale or bias.

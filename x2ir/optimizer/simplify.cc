@@ -1,7 +1,8 @@
 // simplify: removes ops that change nothing, and merges two ops that one op can do. The rules of
 // ops that move elements are in simplify_moves.cc, of ops that only change the shape in
 // simplify_reshapes.cc, of ops that are useless for their operands in simplify_numbers.cc; rules 27
-// to 30 are in simplify_broadcasts.cc, 31 in simplify_lookups.cc, 32 in simplify_pools.cc.
+// to 30 are in simplify_broadcasts.cc, 31 in simplify_lookups.cc, 32 in simplify_pools.cc,
+// 33 in simplify_iterations.cc.
 //  1. `identity` is removed, except where an output of the graph would lose its name.
 //  2. `dropout` that does not drop is its operand: no training mode, or a ratio of 0. Its mask is a
 //     constant then, where the other output is none of the graph's.
