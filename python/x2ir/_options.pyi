@@ -32,6 +32,8 @@ class ReadOptions(TypedDict, total=False):
     function: str | None
     decode_heads: bool | None
     fork: Literal["auto", "pjreddie", "alexeyab"] | None
+    entry: str | None
+    checks: bool | None
     hdf5_library: bool | None
     snapshot: str | None
     job: str | None
@@ -81,6 +83,8 @@ class WriteOptions(TypedDict, total=False):
     external_data: Literal["auto", "always", "never", "reference"] | None
     external_data_limit: int | str | None
     separate_params: bool | None
+    resources: bool | None
+    target_version: str | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None
 
@@ -144,6 +148,8 @@ class ConvertOptions(TypedDict, total=False):
     fork: Literal["auto", "pjreddie", "alexeyab"] | None
     layout: Literal["keep", "channels_first", "channels_last"] | None
     weights: Literal["copy", "reference"] | None
+    entry: str | None
+    checks: bool | None
     hdf5_library: bool | None
     frozen: bool | None
     snapshot: str | None
@@ -155,6 +161,8 @@ class ConvertOptions(TypedDict, total=False):
     external_data: Literal["auto", "always", "never", "reference"] | None
     external_data_limit: int | str | None
     separate_params: bool | None
+    resources: bool | None
+    target_version: str | None
     model: str | None
     signature: str | None
     dequantize: bool | None

@@ -28,8 +28,8 @@ ThroughFile ThroughProgram(size_t kind) {
   return [kind](const Model& written) -> absl::StatusOr<Model> {
     const auto files = std::make_shared<std::map<std::string, std::string>>();
     const std::string name = kind == 1 ? "m.relay.json" : "m.relay";
-    X2IR_RETURN_IF_ERROR(WriteRelay(written, IntoMemory(name, files),
-                                    {.json = kind == 1, .params = kind == 2}));
+    X2IR_RETURN_IF_ERROR(
+        WriteRelay(written, IntoMemory(name, files), {.json = kind == 1, .params = kind == 2}));
     return ReadRelay(FromMemory("", name, files));
   };
 }

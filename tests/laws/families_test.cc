@@ -1,8 +1,9 @@
 // The law of families: the rows of an op are where its family's name is. A dialect has one file for
 // each family of IR ops that it has rows of (conv.cc, pool.cc, rnn.cc, ...), with readers and
-// writers side by side, or the writers in write_conv.cc, ...; the files of ops/ that make up a family are listed below. Rows of what a
-// framework alone has (sparse tensors, audio, fused operators, ...) are in files of topics, which
-// family_exceptions.txt lists with the reason; these hold no row that writes.
+// writers side by side, or the writers in write_conv.cc, ...; the files of ops/ that make up a
+// family are listed below. Rows of what a framework alone has (sparse tensors, audio, fused
+// operators, ...) are in files of topics, which family_exceptions.txt lists with the reason; these
+// hold no row that writes.
 #include <optional>
 #include <set>
 #include <string>

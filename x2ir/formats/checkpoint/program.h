@@ -37,7 +37,7 @@ struct Request {
   // Of a model of an encoder and a decoder.
   enum Part : uint8_t { kWhole, kEncoder, kDecoder };
   Part part = kWhole;
-  int weight_bits = 0;      // 4, 8: weights of layers are rounded to that; 0: they are not
+  int weight_bits = 0;  // 4, 8: weights of layers are rounded to that; 0: they are not
   // The type that quantized weights become numbers of; kUndefined: they stay as they are stored.
   DType unpack = DType::kUndefined;
   bool sound_mask = false;  // models of sound take attention_mask, too

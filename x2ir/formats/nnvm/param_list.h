@@ -23,7 +23,6 @@ absl::StatusOr<std::vector<NamedTensor>> ReadParamList(const BlobPtr& file);
 // FailedPrecondition for strings, sparse tensors, and types that have less than a byte.
 absl::Status WriteParamList(const std::vector<NamedTensor>& all, AtomicFile& out);
 
-
 // One array, as the list has them: the cursor stands after it then. What stands before its bytes.
 absl::StatusOr<Tensor> ReadParamArray(ByteCursor& in);
 absl::StatusOr<std::string> ParamArrayHead(const Tensor& tensor);

@@ -145,10 +145,15 @@ auto ToCompare(std::string_view direction) {
   };
 }
 
-// An exponent may be of another type than the base.
+// An exponent may be of another type than the base: a narrower integer fits; others have a
+// lowering.
 absl::StatusOr<Value*> ToPower(StablehloWriter& w) {
-  if (w.dtype(1) == w.dtype(0)) return ToBroadcast(w, "power");
-  return w.Op("pow", {w.in(0), w.Cast(w.in(1), w.dtype(0))});
+  const DType base = w.dtype(0), exponent = w.dtype(1);
+  if (exponent == base) return ToBroadcast(w, "power");
+  const bool fits = IsSignedInt(base) == IsSignedInt(exponent) && IsInteger(base) &&
+                    IsInteger(exponent) && BitWidth(exponent) < BitWidth(base);
+  if (!fits) return CannotExpress("an exponent of another type");
+  return w.Op("pow", {w.in(0), w.Cast(w.in(1), base)});
 }
 
 Value* ToReciprocal(StablehloWriter& w) { return 1 / X(w); }
