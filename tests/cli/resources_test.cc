@@ -106,8 +106,8 @@ TEST_F(Resources, MemoryFollowsTheGraph) {
   graph.AddOutput(last);
   ASSERT_TRUE(
       WriteOnnx(model, Path("m.onnx"), {.external = OnnxWriteOptions::External::kReference}).ok());
-  // 16 MB are the program; of 100 MB of weights half are changed.
-  constexpr double kLimit = 72;
+  // 20 MB are the program and its tables; of 100 MB of weights half are changed.
+  constexpr double kLimit = 76;
   EXPECT_LT(Run("x2ir convert m.onnx --weights reference").megabytes, kLimit);
   EXPECT_LT(Run("ir2onnx export m.json -o r.onnx --external-data reference").megabytes, kLimit);
   // Only what was folded is new.

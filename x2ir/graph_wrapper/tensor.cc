@@ -74,8 +74,7 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) {
     const int error = errno;
-    // A name that a file system cannot have is that of no file.
-    if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG) {
+    if (error == ENOENT || error == ENOTDIR) {
       return NotFound("no such file: '", path, "'");
     }
     if (error == ENXIO) return DataLoss("'", path, "' is not a regular file");  // a socket
