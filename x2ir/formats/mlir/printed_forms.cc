@@ -49,8 +49,14 @@ absl::Status OpParser::ParsePrinted(Draft& draft, std::string_view name) {
   if (full == "chlo.scan") return ParseScan(draft);
   const OpSyntax* syntax = FindSyntax(full);
   if (syntax == nullptr) {
-    return Fail(StrCat("the operation '", name, "' is not known in this form; its generic form, \"",
-                       name, "\"(...), can be read (mlir-opt -mlir-print-op-generic):"));
+    const std::string place = PlaceInText(text_, pos_);
+    if (name.starts_with("interpreter.")) {
+      return Unimplemented("the operation '", name, "' in ", place,
+                           " is one of StableHLO's interpreter alone");
+    }
+    return Unimplemented("the operation '", name, "' in ", place,
+                         " is of a dialect whose printed form is not known; mlir-opt "
+                         "--mlir-print-op-generic writes it in the generic form");
   }
   draft.op.name = full;
   return ParseElements(draft, *syntax, syntax->elements);
