@@ -374,6 +374,11 @@ absl::StatusOr<Attr> AttrParser::ParseConvBody(std::string name) {
     }
     return attr;
   }
+  X2IR_ASSIGN_OR_RETURN(attr.fields, ParseConvLists());
+  return attr;
+}
+
+absl::StatusOr<AttrList> AttrParser::ParseConvLists() {
   Next();
   const size_t from = pos_;
   for (int part = 0; part < 3; ++part) {
@@ -384,8 +389,7 @@ absl::StatusOr<Attr> AttrParser::ParseConvBody(std::string name) {
   }
   auto fields = ConvFields(text_.substr(from, pos_ - from));
   if (!fields.ok()) return Fail(std::string(fields.status().message()));
-  attr.fields = *std::move(fields);
-  return attr;
+  return fields;
 }
 
 absl::Status AttrParser::ParseAlias() {

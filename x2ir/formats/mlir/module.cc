@@ -1,5 +1,9 @@
 #include "x2ir/formats/mlir/module.h"
 
+#include <algorithm>
+
+#include "x2ir/graph_wrapper/status.h"
+
 namespace x2ir::mlir {
 namespace {
 
@@ -112,6 +116,31 @@ std::optional<std::vector<int64_t>> IntsOf(const Attr& attr) {
     }
     default: return std::nullopt;
   }
+}
+
+absl::StatusOr<Tensor> ExpandSplat(const Tensor& element, const std::vector<int64_t>& dims) {
+  const auto count = CheckedProduct(dims);
+  const auto size = count ? ByteSize(element.dtype(), *count) : std::nullopt;
+  if (!size) return Invalid("a tensor is too large");
+  if (*count == 1) return element.Reshaped(dims);
+  Tensor all = Tensor::Zeros(element.dtype(), dims);
+  const auto from = element.bytes();
+  const auto to = all.mutable_bytes();
+  const int bits = BitWidth(element.dtype());
+  if (bits < 8) {  // several in a byte
+    unsigned byte = 0;
+    const unsigned one = static_cast<unsigned>(from[0]) & ((1u << bits) - 1);
+    for (int at = 0; at < 8; at += bits) byte |= one << at;
+    std::fill(to.begin(), to.end(), static_cast<std::byte>(byte));
+    // The bits after the last element are 0.
+    const auto used = static_cast<int>(*count * bits % 8);
+    if (used != 0) to.back() &= static_cast<std::byte>((1u << used) - 1);
+    return all;
+  }
+  for (size_t at = 0; at < to.size(); at += from.size()) {
+    std::copy(from.begin(), from.end(), to.begin() + static_cast<ptrdiff_t>(at));
+  }
+  return all;
 }
 
 }  // namespace x2ir::mlir

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
 #include "x2ir/graph_wrapper/symbol.h"
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/graph_wrapper/type.h"
@@ -117,9 +118,8 @@ struct ModuleValue {
 
 struct Module {
   std::vector<ModuleValue> values;
-  Op top;                                                    // "builtin.module"
-  std::vector<std::pair<std::string, std::string>> aliases;  // unused ones are not kept
-  std::string producer;                                      // of bytecode: "StableHLO_v1.2.3"
+  Op top;                // "builtin.module"
+  std::string producer;  // of bytecode: "StableHLO_v1.2.3"
 
   const TypeRef& type(ValueId value) const { return values[static_cast<size_t>(value)].type; }
 };
@@ -141,6 +141,10 @@ DType ElementOf(std::string_view name);  // the reverse; kUndefined
 // The integers that an attribute says: of kInts, of a tensor of integers (all elements, in order),
 // of kArray of kInt, of one kInt. nullopt for anything else.
 std::optional<std::vector<int64_t>> IntsOf(const Attr& attr);
+
+// A tensor of these sizes whose elements are all that of `element`. InvalidArgument if it is too
+// large.
+absl::StatusOr<Tensor> ExpandSplat(const Tensor& element, const std::vector<int64_t>& dims);
 
 }  // namespace mlir
 }  // namespace x2ir

@@ -174,17 +174,8 @@ absl::Status OpParser::ParseDirective(Draft& draft, const SyntaxElement& element
     return absl::OkStatus();
   }
   if (name == "ConvolutionDimensions") {
-    Next();
-    const size_t from = pos_;
-    for (int part = 0; part < 3; ++part) {
-      if (part == 1) X2IR_RETURN_IF_ERROR(ExpectChar('x'));
-      if (part == 2) X2IR_RETURN_IF_ERROR(ExpectText("->"));
-      if (Next() != '[') return Fail("expected '['");
-      X2IR_RETURN_IF_ERROR(Balanced().status());
-    }
-    auto fields = ConvFields(text_.substr(from, pos_ - from));
-    if (!fields.ok()) return Fail(std::string(fields.status().message()));
-    for (auto& field : *fields) op.attrs.push_back(std::move(field));
+    X2IR_ASSIGN_OR_RETURN(AttrList fields, ParseConvLists());
+    for (auto& field : fields) op.attrs.push_back(std::move(field));
     return absl::OkStatus();
   }
   if (name == "WindowAttributes") return ParseWindow(op);

@@ -63,6 +63,8 @@ class AttrParser : public Scanner {
   absl::Status ParseResources();
   // "[1, 2]" of integers.
   absl::StatusOr<std::vector<int64_t>> ParseInts();
+  // "[b, 0, f]x[0, i, o]->[b, 0, f]" of a convolution, as fields.
+  absl::StatusOr<AttrList> ParseConvLists();
 
  private:
   absl::StatusOr<TypeRef> ParseTypeInside();

@@ -75,13 +75,7 @@ absl::Status CheckReader::Add(const mlir::Op& op, const std::vector<Value*>& ope
           value->type->type.shape() ? value->type->type.shape()->Static() : std::nullopt;
       const auto count = dims ? CheckedProduct(*dims) : std::nullopt;
       if (!count || *count > (int64_t{1} << 24)) return Invalid("its value is too large");
-      Tensor all = Tensor::Zeros(tensor.dtype(), *dims);
-      const auto from = tensor.bytes();
-      const auto to = all.mutable_bytes();
-      for (size_t at = 0; at < to.size(); ++at) to[at] = from[at % from.size()];
-      if (BitWidth(tensor.dtype()) < 8)
-        return Unimplemented("its value is a splat of small integers");
-      tensor = std::move(all);
+      X2IR_ASSIGN_OR_RETURN(tensor, mlir::ExpandSplat(tensor, *dims));
     }
     pair.push_back(graph.AddConstant(graph.UniqueName("expected"), std::move(tensor)));
   }

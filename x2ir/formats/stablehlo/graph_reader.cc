@@ -24,31 +24,6 @@ using mlir::ValueId;
 // Splats of more elements stay one element.
 constexpr int64_t kLargestExpandedSplat = 4096;
 
-absl::StatusOr<Tensor> Expanded(const Tensor& element, const std::vector<int64_t>& dims) {
-  const auto count = CheckedProduct(dims);
-  const auto size = count ? ByteSize(element.dtype(), *count) : std::nullopt;
-  if (!size) return Invalid("a tensor is too large");
-  if (*count == 1) return element.Reshaped(dims);
-  Tensor all = Tensor::Zeros(element.dtype(), dims);
-  const auto from = element.bytes();
-  const auto to = all.mutable_bytes();
-  const int bits = BitWidth(element.dtype());
-  if (bits < 8) {  // several in a byte
-    unsigned byte = 0;
-    const unsigned one = static_cast<unsigned>(from[0]) & ((1u << bits) - 1);
-    for (int at = 0; at < 8; at += bits) byte |= one << at;
-    std::fill(to.begin(), to.end(), static_cast<std::byte>(byte));
-    // The bits after the last element are 0.
-    const auto used = static_cast<int>(*count * bits % 8);
-    if (used != 0) to.back() &= static_cast<std::byte>((1u << used) - 1);
-    return all;
-  }
-  for (size_t at = 0; at < to.size(); at += from.size()) {
-    std::copy(from.begin(), from.end(), to.begin() + static_cast<ptrdiff_t>(at));
-  }
-  return all;
-}
-
 class GraphReader {
  public:
   GraphReader(const mlir::Module& module, const GraphOptions& options)
@@ -363,7 +338,7 @@ class GraphReader {
         return AddResults(op, node, graph);
       }
       if (value->splat) {
-        X2IR_ASSIGN_OR_RETURN(tensor, Expanded(tensor, *dims));
+        X2IR_ASSIGN_OR_RETURN(tensor, mlir::ExpandSplat(tensor, *dims));
       }
       if (tensor.num_elements() != *count) return Invalid("its value does not fit its type");
       tensor = tensor.Reshaped(*dims);
