@@ -113,6 +113,15 @@ X2IR_LOWERING(dt_refused, ChoosyRefuses);
 absl::StatusOr<Values> Again(Rewrite& r) { return Values{r.b.Op("dt_endless", {r.in(0)})}; }
 TEST_OP(dt_endless);
 X2IR_LOWERING(dt_endless, Again);
+
+// Eight of itself, each of which is lowered to eight more: 8^16 nodes if all of them were tried.
+absl::StatusOr<Values> ManyAgain(Rewrite& r) {
+  Value* x = r.in(0);
+  for (int i = 0; i < 8; ++i) x = r.b.Op("dt_many", {x});
+  return Values{x};
+}
+TEST_OP(dt_many);
+X2IR_LOWERING(dt_many, ManyAgain);
 TEST_OP(dt_stuck);
 
 // Forms that make IR ops: one that has a form, one that has none, itself for ever.
@@ -474,6 +483,8 @@ TEST(Lowerings, AreTriedInOrderAndChained) {
       {"no form, no lowering", 1, "y = dt_stuck(x) \"n\"",
        "error: FAILED_PRECONDITION|dt_stuck (1 node): no mapping to drv|'n'"},
       {"endless", 1, "y = dt_endless(x)", "error: |lowerings of dt_endless recurse without end"},
+      {"endless and many", 1, "y = dt_many(x)",
+       "error: |dt_many (1 node): no mapping to drv; as dt_many: lowerings of dt_many recurse"},
       {"in a nested graph", 4, "y = dt_body(x) { body = graph b() -> (o) { o = dt_middle(x) } }",
        "y = drv.Body(x) { body = graph b() -> (o) { o = drv.One(x) } }"},
       {"a form that makes IR ops", 1, "y = dt_makes_one(x) \"n\"", "y = drv.One(x) \"n\""},

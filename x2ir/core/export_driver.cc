@@ -106,9 +106,10 @@ class Exporter : public Driver {
   struct Origin {
     Symbol op;
     std::string name;
-    absl::Status refusal;  // why it could not be written as it is; OK: it could
+    absl::Status refusal;     // why it could not be written as it is; OK: it could
+    bool is_endless = false;  // its lowerings call each other: what is left of it is not lowered
   };
-  using OriginPtr = std::shared_ptr<const Origin>;
+  using OriginPtr = std::shared_ptr<Origin>;
 
   struct Pending {
     OriginPtr origin;
@@ -160,7 +161,7 @@ class Exporter : public Driver {
   }
 
   static OriginPtr OriginOf(const Node& node, const absl::Status& refusal) {
-    return std::make_shared<const Origin>(Origin{node.op(), NameOf(node), refusal});
+    return std::make_shared<Origin>(Origin{node.op(), NameOf(node), refusal});
   }
 
   static bool MadeIr(const Builder& b) {
@@ -176,9 +177,10 @@ class Exporter : public Driver {
       if (!made->is_ir()) {
         for (Graph* inner : made->subgraphs()) Run(*inner);
         if (lowered) CheckForeign(*made);
-      } else if (depth < kMaxLoweringDepth) {
+      } else if (depth < kMaxLoweringDepth && !origin->is_endless) {
         ok = Convert(graph, made, origin, depth + 1) && ok;
       } else {
+        origin->is_endless = true;
         AddPending(origin, Internal("forms of ", made->op().str(), " recurse without end"), made,
                    depth);
         ok = false;
@@ -291,9 +293,14 @@ class Exporter : public Driver {
 
   // `status`: why the node cannot be written as it is.
   bool Lower(Graph& graph, Node* node, const OriginPtr& origin, int depth, absl::Status status) {
+    if (origin->is_endless) {
+      AddPending(origin, Internal("was not lowered after that"), node, depth);
+      return false;
+    }
     if (depth >= kMaxLoweringDepth) {
       AddPending(origin, Internal("lowerings of ", node->op().str(), " recurse without end"), node,
                  depth);
+      origin->is_endless = true;
       return false;
     }
     std::vector<std::string> tried;
