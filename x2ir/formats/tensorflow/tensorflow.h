@@ -14,6 +14,9 @@
 //                             bools as ints; those that begin with '_' are TensorFlow's own
 //
 // Only what the outputs need is read.
+//
+// Written: frozen graphs and SavedModels (graph_writer_internal.h says what of the graph becomes
+// what).
 #ifndef X2IR_FORMATS_TENSORFLOW_TENSORFLOW_H_
 #define X2IR_FORMATS_TENSORFLOW_TENSORFLOW_H_
 
@@ -25,6 +28,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 
@@ -49,6 +53,21 @@ inline absl::StatusOr<Model> ParseTensorFlow(std::string bytes,
                                              const TensorFlowOptions& options = {}) {
   return ReadTensorFlow(Source::Bytes(std::move(bytes)), options);
 }
+
+struct TensorFlowWriteOptions {
+  std::string signature = "serving_default";  // of a SavedModel: what its signature is called
+  bool freeze = false;                        // of a SavedModel: no variables, only constants
+  bool force = false;                         // replace a folder that is no SavedModel
+};
+
+// Writes a graph of dialect "tf". A name that ends in .pb or .pbtxt is a frozen graph's, binary or
+// text; any other is the folder of a SavedModel, whose weights are variables with a checkpoint
+// (docs/adr/0037). Weights go from file to file. FailedPrecondition for what a file cannot hold,
+// such as more than 2 GB of constants; AlreadyExists for a folder that is no SavedModel.
+absl::Status WriteTensorFlow(const Model& model, const Sink& sink,
+                             const TensorFlowWriteOptions& options = {});
+// The files of the SavedModel that is written to this path; none of a frozen graph.
+std::vector<std::string> SavedModelFiles(const std::string& path);
 
 // Whether a file of that size that begins with `head` is one of these, binary or text.
 bool LooksLikeTensorFlow(absl::Span<const std::byte> head, uint64_t file_size);
