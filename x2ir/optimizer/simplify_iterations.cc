@@ -1,13 +1,8 @@
-// Rules of simplify for the number of a loop's round (see simplify.cc).
-// 33. It is not negative, and less than the number of rounds where that is constant, and so is what
-//     is a number less or more: `less` than a number, `max` and `min` with one are known, or the
-//     number itself.
-// 34. A tensor that is carried, and of which round i replaces row i and nothing else is read, is
-// the
-//     stack of these rows, if there are as many rounds as rows. If round i replaces the row that is
-//     i-th from the end, so it is in the reverse order.
+// Rules of simplify for what loops carry from round to round (see simplify.cc).
+// 34. A tensor of which round i replaces row i, and that nothing else reads, is the stack of these
+//     rows, if there are as many rounds as rows. Where round i replaces row i from the end, it is
+//     the stack in the reverse order.
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,46 +10,12 @@
 
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
-#include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/rounds.h"
 #include "x2ir/optimizer/rule_util.h"
 
 namespace x2ir {
 namespace {
-
-std::optional<int64_t> NumberBeside(const Value* value) {
-  const Tensor* tensor = DenseConstant(value);
-  if (!tensor || tensor->num_elements() != 1 || !IsInteger(tensor->dtype()) ||
-      BitWidth(tensor->dtype()) < 8) {
-    return std::nullopt;
-  }
-  return tensor->AsInt(0);
-}
-
-absl::StatusOr<bool> CompareRound(Rewriter& r) {
-  const auto number = NumberBeside(r.in(1));
-  if (!number || RankOf(r.out()) != 0) return false;
-  const auto round = RoundNumberOf(r.graph(), r.in(0));
-  if (!round || (round->low < *number && round->high >= *number)) return false;
-  Tensor known = Tensor::Zeros(DType::kBool, {});
-  known.mutable_bytes()[0] = std::byte{round->high < *number};
-  return r.Replace(r.b().Constant(std::move(known), "known"));
-}
-X2IR_RULE(simplify, less, CompareRound, {kKnownOperand});
-
-absl::StatusOr<bool> BoundRound(Rewriter& r) {
-  if (r.node().num_inputs() != 2) return false;
-  for (const size_t i : {0, 1}) {
-    const auto bound = NumberBeside(r.in(1 - i));
-    const auto round = bound ? RoundNumberOf(r.graph(), r.in(i)) : std::nullopt;
-    if (!round || !(r.node().Is("max") ? *bound <= round->low : *bound >= round->high)) continue;
-    return HasTypeOf(r, i) && r.Replace(r.in(i));
-  }
-  return false;
-}
-X2IR_RULE(simplify, max, BoundRound, {kKnownOperand});
-X2IR_RULE(simplify, min, BoundRound, {kKnownOperand});
 
 // --- Stacks ---------------------------------------------------------------------------------
 
