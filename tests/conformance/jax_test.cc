@@ -80,12 +80,14 @@ const std::vector<LayersRow>& LayersRows() {
        0,
        {{"onnx.Attention", 2}, {"onnx.RotaryEmbedding", 4}, {"onnx.RMSNormalization", 5}}},
       {"gemma", 17, 0, {{"onnx.Softmax", 2}}},
-      // Queries that share keys are products of rows there: their order is not looked through.
-      {"gemma", 23, 42, {{"onnx.RotaryEmbedding", 4}, {"onnx.RMSNormalization", 5}}},
+      // jnp.take checks each label.
+      {"gemma",
+       23,
+       2,
+       {{"onnx.Attention", 2}, {"onnx.RotaryEmbedding", 4}, {"onnx.RMSNormalization", 5}}},
       // OneHot counts negative labels from the end, which comparisons do not.
       {"labels", 17, 2, {{"onnx.Equal", 1}}},
-      // The loop stays a loop; its rounds need no check of where they are.
-      {"lstm", 17, 22, {{"onnx.Loop", 1}, {"onnx.ArgMax", 1}, {"onnx.Where", 0}, {"onnx.Max", 0}}},
+      {"lstm", 17, 0, {{"onnx.LSTM", 1}, {"onnx.Loop", 0}, {"onnx.ArgMax", 1}}},
   };
   return *rows;
 }

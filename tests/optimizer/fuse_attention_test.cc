@@ -168,5 +168,66 @@ TEST(FuseAttention, Formula) {
       });
 }
 
+// Two heads of keys for four of queries, which are rows of products.
+TEST(FuseAttention, RowsOfSeveralHeads) {
+  constexpr std::string_view kGrouped =
+      "q: float32[2,3,4,6], k: float32[2,5,2,6], v: float32[2,5,2,6]";
+  const std::string sizes =
+      "g = int64[5]{2,3,2,2,6}\n rows = int64[4]{2,2,6,6}\n apart = int64[5]{2,2,3,2,5}\n"
+      "flat = int64[4]{2,3,4,5}\n again = int64[5]{2,3,2,2,5}\n rows5 = int64[4]{2,2,6,5}\n"
+      "out5 = int64[5]{2,2,3,2,6}\n out = int64[4]{2,3,4,6}\n low = float32[]{-1e30}\n";
+  const std::string products =
+      "q1 = reshape(q, g)\n q2 = transpose(q1) { perm = [0,2,1,3,4] }\n q3 = reshape(q2, rows)\n"
+      "k1 = transpose(k) { perm = [0,2,3,1] }\n v1 = transpose(v) { perm = [0,2,1,3] }\n"
+      "p1 = matmul(q3, k1)\n p2 = reshape(p1, apart)\n";
+  const std::string result =
+      "r = matmul(w1, v1)\n r1 = reshape(r, out5)\n r2 = transpose(r1) { perm = [0,2,1,3,4] }\n"
+      "y = reshape(r2, out)";
+  // Gemma: softmax over [batch, length, heads, keys].
+  const auto by_length = [&](const std::string& mask) {
+    return sizes + products + mask +
+           "p3 = transpose(p2) { perm = [0,2,1,3,4] }\n p4 = reshape(p3, flat)\n"
+           "s = where(m, p4, low)\n w = softmax(s) { axis = -1 }\n w3 = reshape(w, again)\n"
+           "w2 = transpose(w3) { perm = [0,2,1,3,4] }\n w1 = reshape(w2, rows5)\n" +
+           result;
+  };
+  const std::string of_lengths = "m = bool[3,1,5]{1,0,0,0,0, 1,1,0,1,0, 1,1,1,0,1}\n";
+  const std::string of_heads = "m = bool[4,5]{1,0,0,0,0, 1,1,0,1,0, 1,1,1,0,1, 1,0,0,0,1}\n";
+  // jax.nn: the group first, and no axes put together.
+  const std::string by_group =
+      sizes + products +
+      "m = bool[2,1,2,3,5]{1,0,0,0,0, 1,1,0,1,0, 1,1,1,0,1, 1,0,0,0,1, "
+      "1,0,0,0,0, 1,1,0,1,0, 1,0,0,0,0, 1,1,0,1,0, 1,1,1,0,1, 1,0,0,0,1, 1,0,0,0,0, "
+      "1,1,0,1,1}\n p3 = transpose(p2) { perm = [3,0,1,2,4] }\n s = where(m, p3, low)\n"
+      "w = softmax(s) { axis = 4 }\n w2 = transpose(w) { perm = [1,2,3,0,4] }\n"
+      "w1 = reshape(w2, rows5)\n" +
+      result;
+  std::string moved_elsewhere = by_length(of_lengths), over_heads = moved_elsewhere;
+  moved_elsewhere.replace(moved_elsewhere.find("w2 = transpose(w3) { perm = [0,2,1,3,4]"), 39,
+                          "w2 = transpose(w3) { perm = [0,3,1,2,4]");
+  over_heads.replace(over_heads.find("axis = -1"), 9, "axis = 2");
+  const std::string grouped[] = {by_length(of_lengths), by_length(of_heads), by_group};
+  std::vector<FusionRow> rows;
+  for (const std::string& lines : grouped) {
+    rows.push_back({kGrouped, lines, "reshape reshape reshape attention reshape"});
+  }
+  std::string open = by_length("m = bool[1,1,5]{1,1,0,1,0}\n");
+  open.replace(
+      0, open.find(" low"),
+      "g = int64[5]{0,0,2,2,6}\n rows = int64[4]{0,2,-1,6}\n apart = int64[5]{0,2,-1,2,5}\n"
+      "flat = int64[4]{0,0,4,5}\n again = int64[5]{0,0,2,2,5}\n"
+      "rows5 = int64[4]{0,2,-1,5}\n out5 = int64[5]{0,2,-1,2,6}\n"
+      "out = int64[4]{0,0,4,6}\n");
+  rows.push_back({"q: float32[b,t,4,6], k: float32[b,5,2,6], v: float32[b,5,2,6]", open,
+                  "reshape reshape reshape attention reshape"});
+  ExpectFusions({"fuse_attention", "simplify", "fold_constants", "dead_code"}, rows);
+  const std::string as_was =
+      "reshape transpose reshape transpose transpose matmul reshape transpose reshape where "
+      "softmax reshape transpose reshape matmul reshape transpose reshape";
+  ExpectFusions("fuse_attention", {{kGrouped, moved_elsewhere, as_was},
+                                   {kGrouped, over_heads, as_was},
+                                   {kGrouped, grouped[0], as_was, {"attention"}}});
+}
+
 }  // namespace
 }  // namespace x2ir

@@ -120,9 +120,13 @@ int64_t ExpectSameNumbers(const FusionRow& row) {
 }
 
 void ExpectFusions(std::string_view pass, const std::vector<FusionRow>& rows) {
+  ExpectFusions(std::vector<std::string>{std::string(pass), "dead_code"}, rows);
+}
+
+void ExpectFusions(const std::vector<std::string>& passes, const std::vector<FusionRow>& rows) {
   for (const FusionRow& row : rows) {
     SCOPED_TRACE(row.lines);
-    const auto graph = Check(row, {std::string(pass), "dead_code"});
+    const auto graph = Check(row, passes);
     ASSERT_NE(graph, nullptr);
     EXPECT_EQ(Ops(*graph), row.ops) << ToText(*graph);
   }

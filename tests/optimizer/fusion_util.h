@@ -3,6 +3,7 @@
 #define X2IR_TESTS_OPTIMIZER_FUSION_UTIL_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,8 @@ int64_t ExpectSameNumbers(const FusionRow& row);
 // Runs the pass on each row's graph, for a target that has every op but the lacking ones, and
 // evaluates both on the same numbers.
 void ExpectFusions(std::string_view pass, const std::vector<FusionRow>& rows);
+// The same for a list of passes.
+void ExpectFusions(const std::vector<std::string>& passes, const std::vector<FusionRow>& rows);
 
 }  // namespace x2ir
 

@@ -99,7 +99,12 @@ TEST(SimplifyBroadcasts, Lookups) {
       "inside = and(a, b)\n w = cast(j) { to = \"int64\" }\n w1 = max(w, z)\n w2 = min(w1, t)\n"
       "g = gather(any_t, w2) { axis = 0 }\n y = where(inside, g, nothing)";
   const std::string found = "cast clip equal unsqueeze gather where";
+  // Places along an axis are inside.
+  std::string places = table + from_end + rest;
+  places.replace(places.find("cast(x) { to = \"int32\" }"), 24, "cast(at) { to = \"int32\" }");
+  places.insert(places.find("ids = "), "at = arg_max(x) { axis = 1, keepdims = 0 }\n");
   ExpectFusions("simplify", {{"x: float32[6]", table + from_end + rest, found},
+                             {"x: float32[n,3]", places, "arg_max cast gather"},
                              {"x: float32[6]", table + "j = neg(ids)\n" + rest,
                               "cast neg clip equal unsqueeze gather where"}});
 }

@@ -92,6 +92,61 @@ TEST(SimplifyNumbers, Indices) {
   });
 }
 
+// Integers that are known to be from one number to another.
+TEST(SimplifyNumbers, Ranges) {
+  const std::string place = "i = arg_max(x) { axis = 1, keepdims = 0 }\n";
+  const std::string rows[][2] = {
+      {place + "a = int64[]{0}\n b = int64[]{4}\n y = clip(i, a, b)",
+       "y = arg_max(x) { axis = 1, keepdims = 0 }"},
+      {place + "a = int64[]{0}\n b = int64[]{3}\n y = clip(i, a, b)", ""},
+      {place + "a = int64[]{-2}\n b = int64[]{7}\n p = max(i, a)\n y = min(b, p)",
+       "y = arg_max(x) { axis = 1, keepdims = 0 }"},
+      {place + "a = int64[]{4}\n p = sub(i, a)\n b = int64[]{0}\n y = min(p, b)",
+       place + "a = int64[]{4}\n y = sub(i, a)"},
+      {place + "a = int64[]{3}\n p = sub(i, a)\n b = int64[]{0}\n y = min(p, b)", ""},
+      // Wraps in eight bits.
+      {place + "a = uint8[]{255}\n j = cast(i) { to = \"uint8\" }\n p = add(j, a)\n"
+               "y = max(p, a)",
+       ""},
+      {place + "a = int64[]{0}\n p = less(i, a)\n y = not(p)",
+       "p = bool[3]{false,false,false}\n y = not(p)"},
+      {place + "a = int64[]{5}\n y = less(i, a)", "y = bool[3]{true,true,true}"},
+      {place + "a = int64[]{4}\n y = less(i, a)", ""},
+      {place + "a = int64[]{5}\n p = equal(i, a)\n y = not(p)",
+       "p = bool[3]{false,false,false}\n y = not(p)"},
+      {place + "a = int64[]{4}\n p = greater(i, a)\n y = not(p)",
+       "p = bool[3]{false,false,false}\n y = not(p)"},
+      {place + "a = int64[]{4}\n y = greater_or_equal(i, a)", ""},
+  };
+  for (const auto& [before, after] : rows) {
+    SCOPED_TRACE(before);
+    ExpectPass({"x: float32[3,5]", before, after}, {"simplify", "dead_code"});
+  }
+}
+
+TEST(SimplifyNumbers, Sorted) {
+  const std::string top = "k = int64[1]{3}\n v, i = top_k(x, k) { axis = 1 }\n";
+  const std::string bounds = "a = int64[1]{0}\n b = int64[1]{2}\n c = int64[1]{1}\n";
+  const std::string first = top + bounds + "y = slice(v, a, b, c)\n z = slice(i, a, b, c)";
+  const std::string second = top + bounds + "y = slice(v, c, b, c)\n z = slice(i, a, b, c)";
+  Expect({{"x: float32[2,3]", first, "k = int64[1]{2}\n y, z = top_k(x, k) { axis = 1 }", "y, z"},
+          {"x: float32[2,3]", second, "", "y, z"},
+          {"x: float32[2,3]", top + bounds + "y = slice(v, a, b, c)\n z = neg(i)", "", "y, z"},
+          {"x: float32[2,3]",
+           top + "p = int32[2,3]{0,1,2,0,1,2}\n y = gather_elements(p, i) { axis = 1 }\n"
+                 "z = neg(v)",
+           top + "y = cast(i) { to = \"int32\" }\n z = neg(v)", "y, z"},
+          {"x: float32[2,3]",
+           top + "p = int32[2,3]{0,1,2,0,2,1}\n y = gather_elements(p, i) { axis = 1 }\n"
+                 "z = neg(v)",
+           "", "y, z"},
+          {"x: float32[n,3]",
+           top + "s = int64[]{0}\n e = int64[]{3}\n d = int64[]{1}\n p = range(s, e, d)\n"
+                 "n = shape(x)\n q = expand(p, n)\n y = gather_elements(q, i) { axis = 1 }\n"
+                 "z = neg(v)",
+           "k = int64[1]{3}\n v, y = top_k(x, k) { axis = 1 }\n z = neg(v)", "y, z"}});
+}
+
 TEST(SimplifyNumbers, Clips) {
   const std::string_view six = "l = float32[]{0}\n h = float32[]{6}\n";
   const auto lines = [](std::string_view a, std::string_view b) {

@@ -155,6 +155,30 @@ TEST(Simplify, Moves) {
        "i = int64[]{2}\n g = gather(x, i) { axis = 1 }\n o = int64[1]{1}\n y = unsqueeze(g, o)\n"
        "z = neg(g)",
        "", "y, z"},
+      // Axes that are taken apart, moved and put together again.
+      {"x: float32[2,3,4,6]",
+       "g = int64[5]{2,3,2,2,6}\n p = reshape(x, g)\n q = transpose(p) { perm = [0,2,3,1,4] }\n"
+       "s = int64[4]{2,4,3,6}\n y = reshape(q, s)",
+       "y = transpose(x) { perm = [0,2,1,3] }"},
+      {"x: float32[2,3,4,6]",
+       "g = int64[5]{2,3,2,2,6}\n p = reshape(x, g)\n q = transpose(p) { perm = [0,3,2,1,4] }\n"
+       "s = int64[4]{2,4,3,6}\n y = reshape(q, s)",
+       ""},
+      {"x: float32[1,4,3,6]",
+       "g = int64[5]{1,2,2,3,6}\n p = reshape(x, g)\n q = transpose(p) { perm = [0,3,1,2,4] }\n"
+       "s = int64[2]{3,24}\n y = reshape(q, s)",
+       "t = transpose(x) { perm = [0,2,1,3] }\n s = int64[2]{3,24}\n y = reshape(t, s)"},
+      // A split of heads that become columns again.
+      {"x: float32[a,3,32]",
+       "s = int64[4]{0,0,8,4}\n p = reshape(x, s)\n n = int64[2]{6,2}\n a, b = split(p, n) { axis "
+       "= "
+       "2 }\n f = int64[3]{0,0,24}\n e = int64[3]{0,0,8}\n y = reshape(a, f)\n z = reshape(b, e)",
+       "n = int64[2]{24,8}\n y, z = split(x, n) { axis = 2 }", "y, z"},
+      {"x: float32[a,3,32]",
+       "s = int64[4]{0,0,8,4}\n p = reshape(x, s)\n n = int64[2]{6,2}\n a, b = split(p, n) { axis "
+       "= "
+       "2 }\n f = int64[3]{0,0,24}\n y = reshape(a, f)\n z = neg(b)",
+       "", "y, z"},
   });
 }
 

@@ -76,6 +76,7 @@ const std::vector<std::string>& DefaultPasses() {
                                                           "common_subexpressions",
                                                           "fuse_activations",
                                                           "fuse_normalizations",
+                                                          "fuse_recurrent",
                                                           "fuse_attention",
                                                           "layout",
                                                           "transposes",

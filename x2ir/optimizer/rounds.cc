@@ -52,7 +52,103 @@ std::shared_ptr<Graph> WithoutCondition(const Graph& body) {
   return copy;
 }
 
+// The integer of one element that is the same in every run.
+std::optional<int64_t> FixedNumber(const Value* value) {
+  const auto ints = KnownInts(value);
+  if (ints && ints->size() == 1) return (*ints)[0];
+  const Tensor* tensor = value ? value->fixed_constant() : nullptr;
+  if (!tensor || tensor->is_sparse() || tensor->num_elements() != 1 ||
+      !IsInteger(tensor->dtype()) || BitWidth(tensor->dtype()) < 8) {
+    return std::nullopt;
+  }
+  return tensor->AsInt(0);
+}
+
+bool HasOneElement(const Value& value) {
+  const Shape* shape = value.shape();
+  return shape && std::all_of(shape->dims().begin(), shape->dims().end(),
+                              [](const Dim& dim) { return dim == Dim(1); });
+}
+
+// The greatest number of a round: that of a count which is not known is of its type.
+int64_t LastRoundOf(const Node& loop) {
+  if (const auto count = FixedNumber(loop.input(0))) return std::max<int64_t>(*count - 1, 0);
+  const Node* cast = loop.input(0) ? loop.input(0)->producer() : nullptr;
+  const bool narrow = cast && cast->Is("cast") && IsSignedInt(cast->input(0)->dtype()) &&
+                      BitWidth(cast->input(0)->dtype()) <= 32;
+  return narrow ? INT32_MAX - 1 : INT64_MAX;
+}
+
+// Whether a type holds all of the numbers.
+bool Holds(DType type, const RoundNumber& n) {
+  if (!IsSignedInt(type) || BitWidth(type) < 8) return false;
+  const int64_t most = BitWidth(type) == 64 ? INT64_MAX : (int64_t{1} << (BitWidth(type) - 1)) - 1;
+  return n.low >= -most - 1 && n.high <= most;
+}
+
+// The number with another one added; nullopt where it may overflow.
+std::optional<RoundNumber> PlusNumber(RoundNumber n, int64_t added) {
+  if (__builtin_add_overflow(n.offset, added, &n.offset) ||
+      __builtin_add_overflow(n.low, added, &n.low) ||
+      __builtin_add_overflow(n.high, added, &n.high)) {
+    return std::nullopt;
+  }
+  return n;
+}
+std::optional<RoundNumber> Negated(const RoundNumber& n) {
+  if (n.low == INT64_MIN || n.offset == INT64_MIN) return std::nullopt;
+  return RoundNumber{-n.factor, -n.offset, -n.high, -n.low};
+}
+
+std::optional<RoundNumber> RoundNumberOf(const Graph& body, const Value* value, int depth) {
+  constexpr int kMostNodes = 8;
+  if (!value || depth > kMostNodes || !HasOneElement(*value)) return std::nullopt;
+  if (value == body.inputs()[0]) return RoundNumber{1, 0, 0, LastRoundOf(*body.parent_node())};
+  const Node* node = value->producer();
+  if (!node || !node->is_ir() || node->graph() != &body) return std::nullopt;
+  const auto of = [&](size_t i) { return RoundNumberOf(body, node->input(i), depth + 1); };
+  std::optional<RoundNumber> n;
+  if (node->Is("add")) {
+    for (const size_t i : {0, 1}) {
+      const auto number = n ? std::nullopt : FixedNumber(node->input(1 - i));
+      if (!number) continue;
+      n = of(i);
+      if (n) n = PlusNumber(*n, *number);
+    }
+  } else if (node->Is("sub")) {
+    const auto first = FixedNumber(node->input(0)), second = FixedNumber(node->input(1));
+    if (second && *second != INT64_MIN) {
+      n = of(0);
+      if (n) n = PlusNumber(*n, -*second);
+    } else if (first) {
+      n = of(1);
+      if (n) n = Negated(*n);
+      if (n) n = PlusNumber(*n, *first);
+    }
+  } else if (node->Is("cast") || node->Is("identity") || node->Is("unsqueeze") ||
+             node->Is("squeeze") || node->Is("reshape")) {
+    n = of(0);
+  }
+  return n && Holds(value->dtype(), *n) ? n : std::nullopt;
+}
+
 }  // namespace
+
+std::optional<RoundNumber> RoundNumberOf(const Graph& body, const Value* value) {
+  const Node* loop = body.parent_node();
+  if (!loop || !loop->Is("loop") || body.inputs().empty()) return std::nullopt;
+  return RoundNumberOf(body, value, 0);
+}
+
+Dim CountOfRounds(const Node& node) {
+  if (const auto rounds = RoundsOf(node)) return Dim(*rounds);
+  const Value* trips = node.input(0);
+  if (!trips || !trips->elements() || trips->elements()->size() != 1) return Dim();
+  if (const Value* cond = node.input(1)) {
+    if (KnownCondition(*cond) != true || !StaysTrue(node.attrs().SubGraph("body"))) return Dim();
+  }
+  return (*trips->elements())[0];
+}
 
 std::optional<int64_t> RoundsOf(const Node& node) {
   const auto trips = KnownInts(node.input(0));

@@ -14,6 +14,24 @@ inline constexpr size_t kLoopCarriedFrom = 2;  // the operands of a loop that ar
 
 // How often a loop runs; nullopt where that is not known.
 std::optional<int64_t> RoundsOf(const Node& node);
+// The same as a size, which may be symbolic; unknown where nothing is known.
+Dim CountOfRounds(const Node& node);
+
+// An integer of one element that is computed of the number of a loop's round: factor * round +
+// offset, which is from `low` to `high` in every round, in every type on the way.
+struct RoundNumber {
+  int64_t factor = 1;  // or -1
+  int64_t offset = 0;
+  int64_t low = 0, high = 0;
+
+  bool is_round() const { return factor == 1 && offset == 0; }
+  // Whether it counts from the last round, of that many, down to 0.
+  bool counts_down(const Dim& rounds) const {
+    return factor == -1 && rounds.is_static() && offset == rounds.value() - 1;
+  }
+};
+// nullopt where the value, of a body's nodes, is none.
+std::optional<RoundNumber> RoundNumberOf(const Graph& body, const Value* value);
 
 // Whether the types are sufficient. The operands that are carried from round to round start at
 // `first`; the outputs after them are stacks of what the body's outputs, which start at `from` for

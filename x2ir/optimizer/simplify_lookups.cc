@@ -1,11 +1,13 @@
 // Rules of simplify for rows of a table that are looked up (see simplify.cc).
 // 31. where(0 <= j and j < n, gather(t, min(max(j, 0), n - 1)), c) with j = where(i < 0, i + n, i),
 //     of a table t of n rows, is where(k == i, gather(t, k), c) with k = min(max(i, -n), n - 1): a
-//     negative index counts from the end anyway. With i for j, k is not negative.
+//     negative index counts from the end anyway. With i for j, k is not negative. Where i is known
+//     to be k, it is gather(t, i).
 #include <cstdint>
 #include <optional>
 
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/integer_range.h"
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/rule_util.h"
 
@@ -30,7 +32,8 @@ Value* BesideNumber(const Pattern& pattern, const Value* value, std::string_view
   return either && WholeNumber(node->input(0)) == number ? node->input(1) : nullptr;
 }
 
-// j of min(max(j, 0), last) in another integer type or in its own.
+// j of min(max(j, 0), last) in another integer type or in its own. A bound may be missing that all
+// numbers keep.
 Value* Clamped(const Pattern& pattern, Value* value, int64_t last) {
   const auto uncast = [&](Value* v) {
     const Node* cast = pattern.By(v, "cast");
@@ -38,8 +41,13 @@ Value* Clamped(const Pattern& pattern, Value* value, int64_t last) {
                        BitWidth(v->dtype()) >= BitWidth(cast->input(0)->dtype());
     return wider ? cast->input(0) : v;
   };
-  Value* low = BesideNumber(pattern, uncast(value), "min", last, true);
-  Value* j = low ? BesideNumber(pattern, low, "max", 0, true) : nullptr;
+  const auto bounded = [&](Value* v, std::string_view op, int64_t bound) -> Value* {
+    if (Value* of = BesideNumber(pattern, v, op, bound, true)) return of;
+    const auto range = RangeOf(v);
+    return range && (op == "min" ? range->high <= bound : range->low >= bound) ? v : nullptr;
+  };
+  Value* low = bounded(uncast(value), "min", last);
+  Value* j = low ? bounded(low, "max", 0) : nullptr;
   return j ? uncast(j) : nullptr;
 }
 
@@ -83,6 +91,10 @@ absl::StatusOr<bool> LookUpOnce(Rewriter& r) {
   Value* i = from_end ? from_end : j;
   const int64_t first = from_end ? -n : 0;
   Builder& b = r.b();
+  if (const auto range = RangeOf(i); range && range->low >= first && range->high <= n - 1) {
+    Value* rows = b.Op("gather", {gather->input(0), i}, gather->attrs());
+    return SameShape(rows, r.out()) && r.Replace(rows);
+  }
   Value *low = b.Scalar(t, static_cast<double>(first)),
         *high = b.Scalar(t, static_cast<double>(n - 1));
   Value* k = r.context().Has("clip", t) ? b.Op("clip", {i, low, high})

@@ -11,6 +11,9 @@
 //     in another order (a roll) without other users, they are the parts of one `split`.
 // 25. `unsqueeze` that gives back the axis of a `gather` of one constant index, which has no other
 //     user, becomes part of that: its index is a list of one.
+// 36. `split` of a reshape that takes an axis apart in two, along the first of them, where all
+// parts
+//     are reshaped to have them as one axis again, is a split along that axis.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -340,6 +343,57 @@ absl::StatusOr<bool> KeepGatheredAxis(Rewriter& r) {
   return r.Replace(r.b().Op("gather", {gather->input(0), list}, gather->attrs()));
 }
 X2IR_RULE(simplify, unsqueeze, KeepGatheredAxis);
+
+// Whether the value is only reshaped to that shape.
+bool AllReshapeTo(const Value& value, const Shape& shape) {
+  if (value.is_graph_output()) return false;
+  return std::all_of(value.uses().begin(), value.uses().end(), [&](const Use& use) {
+    return use.node->Is("reshape") && use.index == 0 && use.node->graph() == value.graph() &&
+           SameShape(use.node->output(0)->shape(), &shape);
+  });
+}
+
+absl::StatusOr<bool> SplitBeforeReshape(Rewriter& r) {
+  const Node* reshape = r.Producer(0, "reshape");
+  if (!reshape || !Rewriter::UsedOnce(r.in(0))) return false;
+  Value* whole = reshape->input(0);
+  const Shape *from = whole->shape(), *apart = r.in(0)->shape();
+  if (!from || !apart || apart->rank() != from->rank() + 1) return false;
+  int64_t axis = r.attrs().Int("axis");
+  if (axis < 0) axis += apart->rank();
+  if (axis + 1 >= apart->rank() || !(*apart)[axis].is_static() || !(*apart)[axis + 1].is_static() ||
+      (*from)[axis] != (*apart)[axis] * (*apart)[axis + 1]) {
+    return false;
+  }
+  for (int64_t i = 0; i < from->rank(); ++i) {
+    if (i != axis && !ProvablyEqual((*from)[i], (*apart)[i < axis ? i : i + 1])) return false;
+  }
+  std::vector<int64_t> sizes;
+  for (const Value* part : r.node().outputs()) {
+    if (!part || !part->shape() || !(*part->shape())[axis].is_static()) return false;
+    sizes.push_back((*part->shape())[axis].value() * (*apart)[axis + 1].value());
+    std::vector<Dim> dims = from->dims();
+    dims[axis] = sizes.back();
+    if (!AllReshapeTo(*part, Shape(dims))) return false;
+  }
+  Builder& b = r.b();
+  const Values parts =
+      b.Ops("split", {whole, b.Ints(sizes, "sizes")}, {{"axis", axis}}, sizes.size());
+  // Its users' reshapes are of the shape that they give.
+  Values again;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    std::vector<int64_t> dims(from->rank() + 1, 0);
+    dims[axis] = (*r.out(i)->shape())[axis].value();
+    dims[axis + 1] = (*apart)[axis + 1].value();
+    for (int64_t k = axis + 2; k < apart->rank(); ++k) {
+      if (!(*apart)[k].is_static()) return false;
+      dims[k] = (*apart)[k].value();
+    }
+    again.push_back(b.Op("reshape", {parts[i], b.Ints(dims)}));
+  }
+  return r.Replace(again);
+}
+X2IR_RULE(simplify, split, SplitBeforeReshape, {"reshape"});
 
 }  // namespace
 }  // namespace x2ir

@@ -8,6 +8,8 @@
 //     with keepdims the other way.
 // 18. One that only adds or drops axes of size 1, after a transpose of a reshape, becomes part of
 //     that reshape.
+// 35. One that ends a chain of reshapes and transposes by which the axes that are at its start are
+//     moved is one transpose, with a reshape where it puts axes together or takes them apart.
 //
 // Sizes can be written down as numbers, as 0 (the operand's own size there) and as one -1 (what
 // the others leave). -1 beside a 0 means nothing for an operand without elements, so they occur
@@ -18,6 +20,7 @@
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/axis_parts.h"
 #include "x2ir/optimizer/rule_util.h"
 
 namespace x2ir {
@@ -327,6 +330,29 @@ absl::StatusOr<bool> MoveOnesBeforeTranspose(Rewriter& r) {
 X2IR_RULE(simplify, reshape, MoveOnesBeforeTranspose);
 X2IR_RULE(simplify, squeeze, MoveOnesBeforeTranspose);
 X2IR_RULE(simplify, unsqueeze, MoveOnesBeforeTranspose);
+
+// Whether sizes of a reshape are all written out: none is that of the operand.
+bool AreOwnSizes(const Node& reshape) {
+  const auto sizes = KnownInts(reshape.input(1));
+  return sizes && (reshape.attrs().Int("allowzero") != 0 ||
+                   std::find(sizes->begin(), sizes->end(), 0) == sizes->end());
+}
+
+absl::StatusOr<bool> MovesAsTranspose(Rewriter& r) {
+  Moved moved = BeforeMoves(Pattern(r), r.in(0));
+  moved.moves.push_back(&r.node());
+  for (; moved.moves.size() > 2; moved.moves.erase(moved.moves.begin())) {
+    const auto parts = moved.moves[0]->Is("transpose") ? std::nullopt : AxisParts::Of(moved);
+    const auto perm = parts ? PermOf(*parts) : std::nullopt;
+    if (perm && (perm->reshaped ? AreOwnSizes(r.node()) : true)) {
+      Value* y = r.b().Op("transpose", {moved.from}, {{"perm", perm->perm}});
+      return r.Replace(perm->reshaped ? r.b().Op("reshape", {y, r.in(1)}, r.attrs()) : y);
+    }
+    moved.from = moved.moves[0]->output(0);
+  }
+  return false;
+}
+X2IR_RULE(simplify, reshape, MovesAsTranspose, {"transpose"});
 
 }  // namespace
 }  // namespace x2ir

@@ -138,6 +138,17 @@ TEST(Stablehlo, OpsOnShapesThereAndBack) {
       ExpectSameThereAndBack(StrCat("x: ", type), lines, {x});
     }
   }
+  for (const char* op : {"cum_sum", "cum_prod"}) {
+    for (const char* flags : {"", "exclusive = 1", "reverse = 1", "exclusive = 1, reverse = 1"}) {
+      for (const char* type : {"float32[2,3]", "float32[n,3]", "float32[n,m]", "float32[?,?]"}) {
+        for (const char* axis : {"0", "-1"}) {
+          ExpectSameThereAndBack(
+              StrCat("x: ", type),
+              StrCat("a = int64[]{", axis, "} y = ", op, "(x, a) { ", flags, " }"), {x});
+        }
+      }
+    }
+  }
   ExpectSameThereAndBack("x: float32[n,m], r: float32[k]", "y = add(x, r)", {x, row});
   ExpectSameThereAndBack("x: float32[n,m], s: int64[2]", "y = reshape(x, s)", {x, shape});
   ExpectSameThereAndBack("x: float32[n,m], s: int64[2]", "e = int64[2]{9, 9} y = slice(x, s, e)",

@@ -12,6 +12,8 @@ using mlir::Attr;
 
 // Attributes that say how a compiler lays out or shares memory.
 bool IsMeaningless(std::string_view name) {
+  // Dictionaries that calls of targets have.
+  if (name == "mhlo.attributes" || name == "mhlo.backend_config") return false;
   return name.find('.') != name.npos ||  // of another dialect: "mhlo.sharding", "jax.buffer_donor"
          name == "operand_layouts" || name == "result_layouts" ||
          name == "output_operand_aliases" || name == "result_tilings" ||

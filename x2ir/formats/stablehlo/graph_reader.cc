@@ -262,7 +262,24 @@ class GraphReader {
     X2IR_ASSIGN_OR_RETURN(GraphAttrs attrs, GraphAttrsOf(op));
     for (auto& [key, value] : attrs) node->SetAttr(key, std::move(value));
     X2IR_RETURN_IF_ERROR(SetRegions(op, node));
+    if (name == "stablehlo.custom_call") X2IR_RETURN_IF_ERROR(SetComparator(op, node));
     return AddResults(op, node, graph);
+  }
+
+  // The function by which a call of ApproxTopK orders elements, as a region of it.
+  absl::Status SetComparator(const Op& op, Node* node) {
+    const Attr *target = op.Find("call_target_name"), *called = op.Find("called_computations");
+    if (target == nullptr || target->s != "ApproxTopK" || called == nullptr ||
+        called->items.size() != 1) {
+      return absl::OkStatus();
+    }
+    const std::string& name = called->items[0].s;
+    const Op* function = Find(name);
+    if (function == nullptr) return Invalid("function '@", name, "' is called but not defined");
+    auto region = std::make_shared<Graph>(name);
+    X2IR_RETURN_IF_ERROR(ReadFunction(*function, region.get()));
+    node->SetAttr("comparator", std::move(region));
+    return absl::OkStatus();
   }
 
   absl::Status AddResults(const Op& op, Node* node, Graph* graph) {

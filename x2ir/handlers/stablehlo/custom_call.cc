@@ -15,7 +15,8 @@ Values Handed(StablehloArgs& a) {
   return values;
 }
 
-constexpr std::string_view kDictionaries[] = {"backend_config.", "mhlo.attributes."};
+constexpr std::string_view kDictionaries[] = {"backend_config.", "mhlo.backend_config.",
+                                              "mhlo.attributes."};
 
 // What says how the call is made, not what it computes.
 constexpr std::string_view kOfTheCall[] = {
@@ -57,6 +58,7 @@ absl::StatusOr<Values> CustomCall(StablehloArgs& a) {
       attrs.Set(name, attr);
       a.Ignore(name);
     }
+    if (name == Symbol("comparator")) attrs.Set(name, a.SubGraph("comparator"));
     for (const std::string_view dictionary : kDictionaries) {
       if (!whole.starts_with(dictionary)) continue;
       attrs.Set(whole.substr(dictionary.size()), attr);

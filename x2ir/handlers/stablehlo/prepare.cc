@@ -14,8 +14,8 @@ namespace {
 
 // Entries of dictionaries that an operation reads.
 bool IsEntry(std::string_view name) {
-  static constexpr std::string_view kDictionaries[] = {"backend_config.", "mhlo.attributes.",
-                                                       "composite_attributes."};
+  static constexpr std::string_view kDictionaries[] = {"backend_config.", "mhlo.backend_config.",
+                                                       "mhlo.attributes.", "composite_attributes."};
   return std::any_of(std::begin(kDictionaries), std::end(kDictionaries),
                      [&](std::string_view dictionary) { return name.starts_with(dictionary); });
 }

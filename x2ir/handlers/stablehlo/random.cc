@@ -35,12 +35,6 @@ absl::StatusOr<Value*> FromRng(StablehloArgs& a) {
   return Floor(from + even * (to - from)).To(t);
 }
 
-absl::StatusOr<Values> FromRngBitGenerator(StablehloArgs& a) {
-  return a.Fail(Unimplemented("random bits by ", a.String("rng_algorithm", "DEFAULT"),
-                              ", which no op computes; jax.random's own bits are of integers "
-                              "(jax_default_prng_impl threefry2x32)"));
-}
-
 auto ToRng(const char* distribution, const char* first, const char* second) {
   return [=](StablehloWriter& w) -> absl::StatusOr<Value*> {
     X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, w.Sizes(w.out_type()));
@@ -54,10 +48,7 @@ auto ToRng(const char* distribution, const char* first, const char* second) {
 
 }  // namespace
 
-X2IR_STABLEHLO(random_uniform)
-    .From("rng", FromRng)
-    .From("rng_bit_generator", FromRngBitGenerator)
-    .To("rng", ToRng("UNIFORM", "low", "high"));
+X2IR_STABLEHLO(random_uniform).From("rng", FromRng).To("rng", ToRng("UNIFORM", "low", "high"));
 X2IR_STABLEHLO(random_uniform_like).To("rng", ToRng("UNIFORM", "low", "high"));
 X2IR_STABLEHLO(random_normal).To("rng", ToRng("NORMAL", "mean", "scale"));
 X2IR_STABLEHLO(random_normal_like).To("rng", ToRng("NORMAL", "mean", "scale"));

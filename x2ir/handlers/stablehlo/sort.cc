@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/stablehlo/elementwise.h"
 #include "x2ir/handlers/stablehlo/regions.h"
 #include "x2ir/ops/infer.h"
@@ -323,7 +324,7 @@ absl::StatusOr<Values> FromSort(StablehloArgs& a) {
 
 // The largest ones along the last axis.
 absl::StatusOr<Values> FromTopK(StablehloArgs& a) {
-  const int64_t k = a.Int("k", 0);
+  const int64_t k = a.Int("k", -1);
   const bool largest = a.Bool("largest", true);
   a.Ignore("is_stable");
   const Expr x = a.in(0);
@@ -336,8 +337,42 @@ absl::StatusOr<Values> FromTopK(StablehloArgs& a) {
   return Values{top.values.To(t), top.indices.To(index)};
 }
 
+// The first elements by a comparator. It may leave out some of them, but has to leave out none.
+absl::StatusOr<Values> FromApproxTopK(StablehloArgs& a) {
+  for (const char* name : {"recall_target", "reduction_input_size_override", "is_fallback"}) {
+    a.Ignore(name);
+  }
+  const int64_t k = a.Int("top_k", -1);
+  if (!a.Bool("aggregate_to_topk", false)) {
+    return Unimplemented("parts of the largest elements, which are not put together");
+  }
+  const size_t count = a.num_inputs() / 2;  // then a first value for each
+  if (count == 0 || a.num_inputs() % 2 != 0) {
+    return Invalid("it has ", a.num_inputs(), " operands; expected a first value for each tensor");
+  }
+  const int64_t axis = a.AxisOf(a.Int("reduction_dim", -1));
+  const Dim size = DimAt(a.in(0), axis);
+  if (k < 0 || (size.is_static() && size.value() < k)) {
+    return Invalid(k, " elements of ", size.ToString());
+  }
+  if (!a.attrs().Has("comparator"))
+    return Unimplemented("elements in an order that no function says");
+  const std::shared_ptr<Graph> comparator = a.SubGraph("comparator");
+  CheckRegion(a, *comparator, 2 * count, 1);
+  std::vector<Expr> x;
+  for (size_t i = 0; i < count; ++i) x.push_back(a.in(i));
+  const auto sorted = SortedByKeys(a, *comparator, x, axis);
+  if (!sorted) return Unimplemented("elements in another order than that of numbers");
+  Values results;
+  for (const Expr& each : *sorted) results.push_back(Slice(each, axis, 0, k));
+  return results;
+}
+
 }  // namespace
 
-X2IR_STABLEHLO(top_k).From("sort", FromSort).From({"chlo.top_k", "@mhlo.topk", "@TopK"}, FromTopK);
+X2IR_STABLEHLO(top_k)
+    .From("sort", FromSort)
+    .From("@ApproxTopK", FromApproxTopK)
+    .From({"chlo.top_k", "@mhlo.topk", "@TopK"}, FromTopK);
 
 }  // namespace x2ir

@@ -64,7 +64,8 @@ absl::StatusOr<Values> AsStablehlo(StablehloArgs& a, std::string_view op,
 
 // "custom_call" with target T is the row of "@T", if there is one: X2IR_STABLEHLO(erf).From(
 // "@mhlo.erf"). The attributes that it sees are the entries of the call's dictionaries
-// "backend_config" and "mhlo.attributes", under their own names (custom_call.cc).
+// "backend_config", "mhlo.backend_config" and "mhlo.attributes", under their own names
+// (custom_call.cc).
 
 // --- Registration --------------------------------------------------------------------------------
 

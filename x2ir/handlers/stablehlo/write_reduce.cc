@@ -1,5 +1,6 @@
 // StableHLO, written: reductions, positions of extremes, running sums, the largest elements.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "x2ir/builder/shapes.h"
@@ -130,7 +131,16 @@ auto ToRunning(const char* op) {
 // --- The largest elements
 // -------------------------------------------------------------------------
 
-// Sorted with their positions, all of them, of which the first k stay.
+// A float as JAX compares it to sort: zeros of both signs are alike, and all NaNs.
+Expr SortedAs(const Expr& x) {
+  Builder& b = x.builder();
+  const Expr zero = {b, b.Scalar(x.dtype(), 0)};
+  const Expr nan = {b, b.Scalar(x.dtype(), std::numeric_limits<double>::quiet_NaN())};
+  return Where(IsNan(x), nan, Where(x == zero, zero, x));
+}
+
+// Sorted with their positions, all of them, of which the first k stay. A NaN is larger than every
+// number.
 absl::StatusOr<Values> ToTopK(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   X2IR_ASSIGN_OR_RETURN(const auto k, w.KnownInts(1, "k"));
@@ -142,14 +152,16 @@ absl::StatusOr<Values> ToTopK(StablehloWriter& w) {
   const Type number = Type::Tensor(t, Shape()), place = Type::Tensor(DType::kInt64, Shape());
   const auto before = [&](const std::vector<Expr>& a) {
     const Expr &u = a[0], &v = a[1];
-    Expr first = largest ? u > v : u < v;
-    if (IsFloating(t)) {
-      // A NaN is larger than every number.
-      const Expr u_is_nan = IsNan(u), v_is_nan = IsNan(v);
-      const Expr alone = largest ? u_is_nan & Not(v_is_nan) : v_is_nan & Not(u_is_nan);
-      first = first | alone;
-    }
-    return std::vector<Expr>{first};
+    if (!IsFloating(t)) return std::vector<Expr>{largest ? u > v : u < v};
+    // In the order of bits, which has a place for NaN.
+    Builder& b = u.builder();
+    const Expr first = SortedAs(u), second = SortedAs(v);
+    Value* less =
+        b.Node(StablehloDialect::kName, "compare", {first, second},
+               {{"comparison_direction", largest ? "GT" : "LT"}, {"compare_type", "TOTALORDER"}},
+               {true})[0];
+    less->set_type(Type::Tensor(DType::kBool, Shape()));
+    return std::vector<Expr>{{b, less}};
   };
   X2IR_ASSIGN_OR_RETURN(auto comparator, RegionOf({number, number, place, place}, before));
   const Type indices = Type::Tensor(DType::kInt64, *x->shape());

@@ -3,6 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/loop.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/lowering.h"
@@ -15,12 +19,10 @@ namespace {
 
 // Each element with the one 1, then 2, 4, ... before it: the ones too near the start keep what they
 // have. Nothing is added that is not part of the result, so infinities and NaN stay where they are.
-absl::StatusOr<Value*> ByDoubling(Rewrite& r, int64_t axis, Symbol combine, double nothing) {
+absl::StatusOr<Value*> ByDoubling(Rewrite& r, int64_t axis, int64_t n, Symbol combine,
+                                  double nothing) {
   Builder& b = r.b;
   const DType t = r.dtype(0);
-  const Dim& dim = (*r.in(0)->shape())[axis];
-  if (!dim.is_static()) return CannotExpress("by doubling, it needs the size of the axis");
-  const int64_t n = dim.value();
   const bool reverse = r.attrs().Int("reverse") != 0;
   Value* axes = b.Ints({axis}, "axis");
   const auto slice = [&](Value* x, int64_t from, int64_t to) {
@@ -48,6 +50,45 @@ absl::StatusOr<Value*> ByDoubling(Rewrite& r, int64_t axis, Symbol combine, doub
   return y == r.in(0) ? b.Op("identity", {y}) : y;
 }
 
+// By doubling in a loop, where it is not known how many there are.
+Value* InRounds(Rewrite& r, int64_t axis, Symbol combine, double nothing) {
+  Builder& b = r.b;
+  const Expr x = {b, r.in(0)}, count = SizeOf(x, axis), places = Iota(count);
+  const bool reverse = r.attrs().Int("reverse") != 0;
+  // The elements that are `distance` before each, and which there are.
+  struct Shifted {
+    Expr elements, exist;
+  };
+  const auto shifted = [&](const Expr& y, const Expr& distance) {
+    Builder& inner = y.builder();
+    const Expr own = {inner, places}, all = {inner, count};
+    const Expr wanted = reverse ? own + distance : own - distance;
+    const Expr exist = reverse ? wanted < all : wanted >= 0.0;
+    // Of what is left out anyway, an element that there is.
+    return Shifted{Gather(y, Where(exist, wanted, own), axis), AlongAxis(exist, axis, y.rank())};
+  };
+  // As many as the powers of two that are less than the count.
+  std::vector<int64_t> powers;
+  for (int k = 0; k < 63; ++k) powers.push_back(int64_t{1} << k);
+  const Expr rounds = SumAll((Ints(b, powers) < count).To(DType::kInt64));
+  const auto round = [&](const Expr&, const std::vector<Expr>& now) {
+    const Shifted before = shifted(now[0], now[1]);
+    const Expr both = now[0].Op(combine, {before.elements});
+    return std::vector<Expr>{Where(before.exist, both, now[0]), now[1] + now[1]};
+  };
+  const Expr y = Rounds(rounds, {x, Int(b, 1)}, round)[0];
+  if (r.attrs().Int("exclusive") == 0) return y;
+  const Shifted before = shifted(y, Int(b, 1));
+  return Where(before.exist, before.elements, nothing);
+}
+
+absl::StatusOr<Value*> Along(Rewrite& r, int64_t axis, Symbol combine, double nothing) {
+  const Dim& size = (*r.in(0)->shape())[axis];
+  if (size.is_static()) return ByDoubling(r, axis, size.value(), combine, nothing);
+  if (r.target.Has("loop")) return InRounds(r, axis, combine, nothing);
+  return CannotExpress("without loops, it needs the size of the axis");
+}
+
 absl::StatusOr<Values> Cumulative(Rewrite& r, Symbol combine, double nothing) {
   Builder& b = r.b;
   IntegerMath math(r);
@@ -59,14 +100,14 @@ absl::StatusOr<Values> Cumulative(Rewrite& r, Symbol combine, double nothing) {
   const auto known = rank == 1 ? std::vector<int64_t>{0} : KnownInts(r.in(1));
   if (known && known->size() == 1) {
     X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis((*known)[0], rank));
-    X2IR_ASSIGN_OR_RETURN(Value * y, ByDoubling(r, axis, combine, nothing));
+    X2IR_ASSIGN_OR_RETURN(Value * y, Along(r, axis, combine, nothing));
     return Values{y};
   }
   // Along every axis, to choose from.
   Value* chosen = math.FromFront(r.in(1), math.Of({rank}));
   Value* y = nullptr;
   for (int64_t axis = 0; axis < rank; ++axis) {
-    X2IR_ASSIGN_OR_RETURN(Value * along, ByDoubling(r, axis, combine, nothing));
+    X2IR_ASSIGN_OR_RETURN(Value * along, Along(r, axis, combine, nothing));
     y = y ? b.Op("where", {b.Op("equal", {chosen, b.Int(axis, "axis")}), along, y}) : along;
   }
   return Values{y};
