@@ -33,6 +33,8 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
                          "that of the first subgraph")},
     .names_files = true,
     .read = ReadTensorFlowFile,
+    .write = [](const Model& model, const Sink& sink,
+                const FormatOptions&) { return WriteFrozenGraph(model, sink); },
 });
 
 }  // namespace

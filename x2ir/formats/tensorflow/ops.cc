@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/formats/tensorflow/graph_writer_internal.h"
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/graph_wrapper/name_pair.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -157,6 +158,65 @@ const OutputArgs kOutputArgs[] = {
     {"UniqueWithCountsV2", {"y", "idx", "count"}, 3},
 };
 
+// What all others that are written call their one output argument.
+struct OutputArg {
+  std::string_view name, ops;
+};
+constexpr OutputArg kOutputArg[] = {
+    {"activations", "Elu LeakyRelu Relu Relu6 Selu Softplus Softsign"},
+    {"band", "MatrixBandPart"},
+    {"bins", "Bincount"},
+    {"crops", "CropAndResize"},
+    {"diagonal", "DiagPart MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3"},
+    {"handle", "EmptyTensorList TensorListReserve"},
+    {"index", "Where"},
+    {"item", "TensorListGetItem"},
+    {"length", "TensorListLength"},
+    {"logsoftmax", "LogSoftmax"},
+    {"out", "Complex Cumprod Cumsum"},
+    {"output",
+     "All Any ArgMax ArgMin AsString AvgPool AvgPool3D BatchMatMul BatchMatMulV2 BatchToSpaceND "
+     "BiasAdd Bitcast BroadcastTo Bucketize Case Cholesky Concat ConcatV2 Conj Const Conv2D "
+     "Conv2DBackpropInput Conv3D Conv3DBackpropInputV2 DepthToSpace DepthwiseConv2dNative "
+     "Dequantize Diag Dilation2D Einsum EnsureShape EuclideanNorm ExpandDims FFT FFT2D FFT3D Fill "
+     "Gather GatherNd GatherV2 IFFT IFFT2D IFFT3D IRFFT Identity IdentityN If Imag L2Loss LRN "
+     "LinSpace MatrixDeterminant MatrixDiag MatrixDiagV2 MatrixDiagV3 MatrixInverse "
+     "MatrixSetDiagV3 MatrixSolve MatrixTriangularSolve Max MaxPool MaxPool3D MaxPoolV2 Mean Min "
+     "MirrorPad Multinomial OneHot Pack Pad PadV2 Placeholder Prod RFFT RGBToHSV RandomPoisson "
+     "RandomPoissonV2 RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt Range Rank "
+     "Real RegexFullMatch RegexReplace Reshape Reverse ReverseSequence ReverseV2 Roll ScatterNd "
+     "SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum Select SelectV2 Shape Size Slice "
+     "SpaceToBatchND SpaceToDepth SparseToDense Split SplitV Squeeze StatelessCase StatelessIf "
+     "StatelessMultinomial StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomUniform "
+     "StatelessRandomUniformInt StatelessRandomUniformV2 StatelessWhile StaticRegexFullMatch "
+     "StaticRegexReplace StridedSlice StringJoin StringLength StringLower StringStrip "
+     "StringToHashBucketFast StringToNumber StringUpper Substr Sum TensorScatterAdd "
+     "TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate Tile "
+     "TruncatedNormal Unpack UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd "
+     "UnsortedSegmentSum While"},
+    {"output_handle", "TensorListFromTensor TensorListPushBack TensorListSetItem TensorListResize"},
+    {"outputs",
+     "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel"},
+    {"patches", "ExtractImagePatches"},
+    {"product", "Cross MatMul"},
+    {"r0", "BroadcastArgs"},
+    {"resized_images", "ResizeArea ResizeBicubic ResizeBilinear ResizeNearestNeighbor"},
+    {"selected_indices", "NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3"},
+    {"softmax", "Softmax"},
+    {"tensor", "TensorListStack"},
+    {"y",
+     "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil ComplexAbs Cos Cosh Digamma Erf Erfc Erfinv "
+     "Exp Expm1 Floor Inv Invert InvertPermutation IsFinite IsInf IsNan Lgamma Log Log1p "
+     "LogicalNot "
+     "Neg OnesLike PopulationCount Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square "
+     "Tan Tanh Transpose ZerosLike"},
+    {"z",
+     "Add AddV2 Atan2 Betainc BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod "
+     "Greater GreaterEqual Igamma Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum "
+     "Minimum Mod Mul MulNoNan NextAfter NotEqual Polygamma Pow RealDiv RightShift "
+     "SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlog1py Xlogy Zeta"},
+};
+
 // The attribute that says how many outputs there are: a number, or a list of their types.
 constexpr NamePair kListOps[] = {
     {"Case", "Tout"},
@@ -228,6 +288,30 @@ const OutputArgs* FindOutputArgs(std::string_view op) {
   }();
   const auto it = rows->find(op);
   return it == rows->end() ? nullptr : it->second;
+}
+
+absl::StatusOr<std::string> OutputInFunction(std::string_view node, std::string_view op,
+                                             size_t index) {
+  if (const OutputArgs* args = FindOutputArgs(op)) {
+    const size_t arg = std::min(index, args->names.size() - 1);
+    return StrCat(node, ":", args->names[arg], ":", index - arg);
+  }
+  static const auto* names = [] {
+    auto* map = new absl::flat_hash_map<std::string_view, std::string_view>;
+    for (const OutputArg& row : kOutputArg) {
+      for (size_t at = 0; at < row.ops.size();) {
+        const size_t end = std::min(row.ops.find(' ', at), row.ops.size());
+        map->emplace(row.ops.substr(at, end - at), row.name);
+        at = end + 1;
+      }
+    }
+    return map;
+  }();
+  const auto it = names->find(op);
+  if (it == names->end()) {
+    return CannotExpress("a function with ", op, ", whose output arguments are not known");
+  }
+  return StrCat(node, ":", it->second, ":", index);
 }
 
 std::optional<int64_t> ListOutputs(const Source& source, const NodeProto& node) {

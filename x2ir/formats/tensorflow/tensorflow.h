@@ -14,6 +14,8 @@
 //                             bools as ints; those that begin with '_' are TensorFlow's own
 //
 // Only what the outputs need is read.
+//
+// Written: a frozen graph, whose weights are constants (graph_writer_internal.h says how).
 #ifndef X2IR_FORMATS_TENSORFLOW_TENSORFLOW_H_
 #define X2IR_FORMATS_TENSORFLOW_TENSORFLOW_H_
 
@@ -25,6 +27,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 
@@ -49,6 +52,10 @@ inline absl::StatusOr<Model> ParseTensorFlow(std::string bytes,
                                              const TensorFlowOptions& options = {}) {
   return ReadTensorFlow(Source::Bytes(std::move(bytes)), options);
 }
+
+// Writes a graph of dialect "tf" as a GraphDef: as text where the name ends in .pbtxt. Weights go
+// from file to file. FailedPrecondition for what a GraphDef cannot hold, such as more than 2 GB.
+absl::Status WriteFrozenGraph(const Model& model, const Sink& sink);
 
 // Whether a file of that size that begins with `head` is one of these, binary or text.
 bool LooksLikeTensorFlow(absl::Span<const std::byte> head, uint64_t file_size);

@@ -34,6 +34,8 @@ std::optional<int64_t> TypeNumber(std::string_view name);
 // The element type; kUndefined for types that x2ir does not have (resource, variant, quantized,
 // ...).
 DType ToDType(int64_t type);
+// The other way; 0 for types that TensorFlow does not have, or not in these bytes.
+int64_t NumberOfDType(DType dtype);
 // "DT_RESOURCE", for messages.
 std::string TypeName(int64_t type);
 // An attribute's type: that of a tensor, or an opaque one.
@@ -42,6 +44,8 @@ Type ToType(int64_t type);
 const ProtoMessage& GraphMessage();
 // Messages in text form as the same message in wire form. `root`: "GraphDef", "SavedModel".
 absl::StatusOr<std::string> TextToWire(std::string_view text, std::string_view root);
+// The same the other way, given to `put` piece by piece.
+absl::Status WireToText(std::string_view wire, std::string_view root, const ProtoPut& put);
 // Which of the two it is; "" when it is none.
 std::string_view TextRoot(std::string_view head);
 

@@ -24,6 +24,7 @@ constexpr DType kTypes[] = {
     DType::kUndefined,
 };
 constexpr int64_t kNumTypes = std::size(kTypes);
+constexpr int64_t kUInt16Number = 17;
 
 // The number without the mark of references; 0 (DT_INVALID) when there is no such type.
 int64_t Plain(int64_t type) {
@@ -83,6 +84,14 @@ uint32_t ListOf(DType dtype) {
 }  // namespace
 
 DType ToDType(int64_t type) { return kTypes[Plain(type)]; }
+
+int64_t NumberOfDType(DType dtype) {
+  // Quantized types come after the integers that they hold, but for those of 16 bits.
+  if (dtype == DType::kUndefined) return 0;
+  if (dtype == DType::kUInt16) return kUInt16Number;
+  const auto* found = std::find(std::begin(kTypes), std::end(kTypes), dtype);
+  return found == std::end(kTypes) ? 0 : found - std::begin(kTypes);
+}
 
 Type ToType(int64_t type) {
   const DType dtype = ToDType(type);

@@ -28,6 +28,13 @@ absl::StatusOr<std::string> TextToWire(std::string_view text, std::string_view r
   return Internal("no message ", root);
 }
 
+absl::Status WireToText(std::string_view wire, std::string_view root, const ProtoPut& put) {
+  for (const ProtoMessage* message : kRoots) {
+    if (message->name == root) return WireToProtoText(wire, *message, put);
+  }
+  return Internal("no message ", root);
+}
+
 std::string_view TextRoot(std::string_view head) {
   const std::string_view word = FirstProtoTextName(head);
   for (const ProtoMessage* message : kRoots) {
