@@ -1,6 +1,7 @@
 // Registers the format "tensorflow".
 #include "x2ir/formats/format.h"
 
+#include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/tensorflow/tensorflow.h"
 
 namespace x2ir {
@@ -22,7 +23,7 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
 [[maybe_unused]] const bool kRegistered = RegisterFormat({
     .name = "tensorflow",
     .dialect = "tf",
-    .extensions = {".pb", ".pbtxt"},
+    .extensions = {".pb", ".pbtxt", ".savedmodel"},
     .doc = "Frozen graphs and SavedModels of TensorFlow",
     .recognize = RecognizeTensorFlowFile,
     .read_options = {OptionDef::Text("model", "TAG,...",
@@ -33,8 +34,23 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
                          "that of the first subgraph")},
     .names_files = true,
     .read = ReadTensorFlowFile,
-    .write = [](const Model& model, const Sink& sink,
-                const FormatOptions&) { return WriteFrozenGraph(model, sink); },
+    .write_options = {OptionDef::Flag("freeze",
+                                      "A SavedModel's weights are constants of its graph, of which "
+                                      "it can hold 2 GB; by default they are variables"),
+                      OptionDef::Text("signature_name", "NAME",
+                                      "What a SavedModel's signature is called; by default "
+                                      "serving_default"),
+                      ForceOption()},
+    .write =
+        [](const Model& model, const Sink& sink, const FormatOptions& options) {
+          TensorFlowWriteOptions write;
+          const std::string& signature = options.Text("signature_name");
+          if (!signature.empty()) write.signature = signature;
+          write.freeze = options.Flag("freeze");
+          write.force = options.Flag("force");
+          return WriteTensorFlow(model, sink, write);
+        },
+    .companions = SavedModelFiles,
 });
 
 }  // namespace

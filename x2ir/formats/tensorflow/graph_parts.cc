@@ -66,6 +66,7 @@ constexpr std::string_view kIntegers[] = {
     "max_length",
     "new_axis_mask",
     "num",
+    "num_elements",
     "num_bits",
     "num_split",
     "max_num_elements",

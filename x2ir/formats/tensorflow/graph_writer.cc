@@ -157,6 +157,7 @@ absl::StatusOr<std::string> GraphWriter::WriteConstant(Scope& scope, const Value
     for (const auto& [name, attr] : attrs) X2IR_RETURN_IF_ERROR(WriteNodeAttr(out, name, attr));
     out.End();
     node = Unique(scope.names, StrCat(node, "/ReadVariableOp"));
+    apart_.back().read = node;
   }
   BeginNode(out, scope.node_field(), node, handle.empty() ? "Const" : "ReadVariableOp");
   if (!handle.empty()) out.Bytes(node_def_field::kInput, handle);

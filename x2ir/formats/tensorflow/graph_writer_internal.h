@@ -47,10 +47,12 @@ class GraphWriter {
   };
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
-  // The nodes of constants that are not inside, in the order of the nodes.
+  // Constants that are not inside, in the order of their nodes: the Const node or the variable, and
+  // the node that reads the variable.
   struct Apart {
     std::string node;
     Tensor tensor;
+    std::string read{};
   };
   const std::vector<Apart>& apart() const { return apart_; }
   // A name that no node has.

@@ -11,7 +11,6 @@ namespace x2ir::tf_format {
 namespace {
 
 constexpr size_t kFooterSize = 48;
-constexpr uint64_t kTableMagic = 0xdb4775248b80fb57;
 constexpr size_t kBlockTrailer = 5;  // how it is compressed, and a checksum
 constexpr size_t kMaxKey = 1 << 16;
 constexpr uint64_t kMaxSnapped = 22;  // three bytes say 64 at most
@@ -117,18 +116,29 @@ bool TakeVarint(std::string_view* bytes, uint64_t* value) {
 }
 
 uint32_t Crc32c(std::string_view bytes, uint32_t crc) {
-  static constexpr auto kTable = [] {
-    std::array<uint32_t, 256> table{};
+  // kTables[k][b]: what byte b does to the sum when k bytes follow it. Eight bytes at a time.
+  static constexpr auto kTables = [] {
+    std::array<std::array<uint32_t, 256>, 8> tables{};
     for (uint32_t i = 0; i < 256; ++i) {
-      table[i] = i;
-      for (int bit = 0; bit < 8; ++bit) {
-        table[i] = (table[i] >> 1) ^ (table[i] & 1 ? 0x82f63b78 : 0);
+      uint32_t sum = i;
+      for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ (sum & 1 ? 0x82f63b78 : 0);
+      tables[0][i] = sum;
+    }
+    for (size_t k = 1; k < tables.size(); ++k) {
+      for (uint32_t i = 0; i < 256; ++i) {
+        const uint32_t before = tables[k - 1][i];
+        tables[k][i] = tables[0][before & 0xff] ^ (before >> 8);
       }
     }
-    return table;
+    return tables;
   }();
   crc = ~crc;
-  for (const char c : bytes) crc = kTable[(crc ^ static_cast<uint8_t>(c)) & 0xff] ^ (crc >> 8);
+  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
+    const uint64_t word = LoadNumber<uint64_t>(bytes.data()) ^ crc;
+    crc = 0;
+    for (int k = 0; k < 8; ++k) crc ^= kTables[7 - k][(word >> (8 * k)) & 0xff];
+  }
+  for (const char c : bytes) crc = kTables[0][(crc ^ static_cast<uint8_t>(c)) & 0xff] ^ (crc >> 8);
   return ~crc;
 }
 

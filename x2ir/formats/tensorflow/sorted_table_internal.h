@@ -13,6 +13,8 @@
 
 namespace x2ir::tf_format {
 
+inline constexpr uint64_t kTableMagic = 0xdb4775248b80fb57;  // the last bytes of a file
+
 // Takes a number off the begin of `bytes`.
 bool TakeVarint(std::string_view* bytes, uint64_t* value);
 

@@ -15,7 +15,8 @@
 //
 // Only what the outputs need is read.
 //
-// Written: a frozen graph, whose weights are constants (graph_writer_internal.h says how).
+// Written: frozen graphs and SavedModels (graph_writer_internal.h says what of the graph becomes
+// what).
 #ifndef X2IR_FORMATS_TENSORFLOW_TENSORFLOW_H_
 #define X2IR_FORMATS_TENSORFLOW_TENSORFLOW_H_
 
@@ -53,9 +54,20 @@ inline absl::StatusOr<Model> ParseTensorFlow(std::string bytes,
   return ReadTensorFlow(Source::Bytes(std::move(bytes)), options);
 }
 
-// Writes a graph of dialect "tf" as a GraphDef: as text where the name ends in .pbtxt. Weights go
-// from file to file. FailedPrecondition for what a GraphDef cannot hold, such as more than 2 GB.
-absl::Status WriteFrozenGraph(const Model& model, const Sink& sink);
+struct TensorFlowWriteOptions {
+  std::string signature = "serving_default";  // of a SavedModel: what its signature is called
+  bool freeze = false;                        // of a SavedModel: no variables, only constants
+  bool force = false;                         // replace a folder that is no SavedModel
+};
+
+// Writes a graph of dialect "tf". A name that ends in .pb or .pbtxt is a frozen graph's, binary or
+// text; any other is the folder of a SavedModel, whose weights are variables with a checkpoint
+// (docs/adr/0037). Weights go from file to file. FailedPrecondition for what a file cannot hold,
+// such as more than 2 GB of constants; AlreadyExists for a folder that is no SavedModel.
+absl::Status WriteTensorFlow(const Model& model, const Sink& sink,
+                             const TensorFlowWriteOptions& options = {});
+// The files of the SavedModel that is written to this path; none of a frozen graph.
+std::vector<std::string> SavedModelFiles(const std::string& path);
 
 // Whether a file of that size that begins with `head` is one of these, binary or text.
 bool LooksLikeTensorFlow(absl::Span<const std::byte> head, uint64_t file_size);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "x2ir/builder/nested.h"
+#include "x2ir/core/loop_as_while.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/optimizer/inline_graph.h"
@@ -160,10 +161,118 @@ absl::StatusOr<Values> While(TfArgs& a) {
   return all;
 }
 
+// --- Written ------------------------------------------------------------------------------------
+
+bool DrawsTfNumbers(const Graph& graph) {
+  for (const Node* node : graph.nodes()) {
+    const OpDef* op = !node->is_ir() ? nullptr : FindOp(node->op());
+    if (op && op->impure()) return true;
+    for (const Graph* inner : node->subgraphs()) {
+      if (DrawsTfNumbers(*inner)) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<Values> ToTfIf(TfWriter& w) {
+  AttributeMap attrs;
+  bool draws = false;
+  for (const char* name : {"then_branch", "else_branch"}) {
+    const Graph& branch = w.attrs().SubGraph(name);
+    if (!branch.inputs().empty()) return CannotExpress("branches with inputs");
+    for (const Value* output : branch.outputs()) {
+      if (!output->type().is_tensor()) return CannotExpress("branches that give no tensors");
+    }
+    draws |= DrawsTfNumbers(branch);
+    attrs.Set(name, branch.Clone());
+  }
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  Value* cond = rank == 0 ? w.in(0) : w.Reshape(w.in(0), {});
+  const size_t count = w.node().num_outputs();
+  std::vector<Type> types;
+  for (size_t i = 0; i < count; ++i) types.push_back(w.out_type(i));
+  return w.TfAll(draws ? "If" : "StatelessIf", {cond}, std::move(attrs),
+                 std::vector<bool>(count, true), types);
+}
+
+// What a loop stacks is a list: of as many elements as there are rounds, or else one that grows.
+struct TfStacks {
+  TfWriter& w;
+  const LoopAsWhile& loop;
+  bool fixed = !loop.asks();
+
+  static Type ListType() { return Type::Opaque("tf", "DT_VARIANT"); }
+  AttributeMap Element(size_t i) const {
+    return {{"element_dtype", Type::Tensor(loop.added(i).dtype())}};
+  }
+  // The sizes of an element, -1 for one that is not known.
+  Value* Sizes(size_t i) const {
+    const Shape* shape = loop.added(i).shape();
+    if (!shape) return w.Int32(-1);
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : shape->dims()) sizes.push_back(dim.is_static() ? dim.value() : -1);
+    return w.Int32s(sizes);
+  }
+  Value* Start(size_t i) const {
+    if (!fixed) {
+      return w.Tf("EmptyTensorList", {Sizes(i), w.Int32(-1)}, Element(i), ListType());
+    }
+    Value* count = loop.rounds() ? w.Int32(*loop.rounds())
+                                 : w.Cast(w.Op("max", {loop.limit(), w.b().Int(0)}), DType::kInt32);
+    return w.Tf("TensorListReserve", {Sizes(i), count}, Element(i), ListType());
+  }
+  Value* Put(Builder& b, size_t i, Value* stack, Value* added, Value* round) const {
+    Values operands = {stack, added};
+    AttributeMap attrs = Element(i);
+    if (fixed) {
+      operands.insert(operands.begin() + 1, b.Op("cast", {round}, {{"to", Name(DType::kInt32)}}));
+      attrs.Set("resize_if_index_out_of_bounds", int64_t{0});
+    }
+    Value* list = b.Node("tf", fixed ? "TensorListSetItem" : "TensorListPushBack",
+                         std::move(operands), std::move(attrs), {true})[0];
+    list->set_type(ListType());
+    return list;
+  }
+  Value* Stacked(size_t i, Value* list) const {
+    AttributeMap attrs = Element(i);
+    attrs.Set("num_elements", fixed ? loop.rounds().value_or(-1) : -1);
+    return w.Tf("TensorListStack", {list, Sizes(i)}, std::move(attrs),
+                w.out_type(loop.carried() + i));
+  }
+};
+
+absl::StatusOr<Values> ToTfWhile(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop, LoopAsWhile::Of(w));
+  const TfStacks stacks{w, loop};
+  for (size_t i = 0; i < loop.stacked(); ++i) {
+    if (!loop.added(i).type().is_tensor()) return CannotExpress("rounds that give no tensors");
+    loop.AddStack(stacks.Start(i), TfStacks::ListType());
+  }
+  X2IR_ASSIGN_OR_RETURN(const GraphPtr cond, loop.Condition());
+  X2IR_ASSIGN_OR_RETURN(const GraphPtr step, loop.Body([&](Builder& b, size_t i, Value* stack,
+                                                           Value* added, Value* round) {
+    return stacks.Put(b, i, stack, added, round);
+  }));
+  std::vector<Type> types = loop.types();
+  for (size_t i = 0; i < loop.carried(); ++i) types[loop.own() + i] = w.out_type(i);
+  const bool draws = DrawsTfNumbers(w.attrs().SubGraph("body"));
+  const Values all =
+      w.TfAll(draws ? "While" : "StatelessWhile", loop.first(), {{"cond", cond}, {"body", step}},
+              std::vector<bool>(types.size(), true), types);
+  Values results(all.begin() + static_cast<ptrdiff_t>(loop.own()), all.end());
+  for (size_t i = 0; i < loop.stacked(); ++i) {
+    Value*& result = results[loop.carried() + i];
+    result = stacks.Stacked(i, result);
+  }
+  return results;
+}
+
 }  // namespace
 
 X2IR_TF(cast).From("ToBool", ToBool);
-X2IR_TF(if).From({{"If", If}, {"StatelessIf", If}, {"Case", Case}, {"StatelessCase", Case}});
-X2IR_TF(loop).From({{"While", While}, {"StatelessWhile", While}});
+X2IR_TF(if)
+    .To("StatelessIf", ToTfIf)
+    .From({{"If", If}, {"StatelessIf", If}, {"Case", Case}, {"StatelessCase", Case}});
+X2IR_TF(loop).To("StatelessWhile", ToTfWhile).From({{"While", While}, {"StatelessWhile", While}});
 
 }  // namespace x2ir

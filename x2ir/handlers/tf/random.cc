@@ -2,6 +2,7 @@
 // of the same distribution. Ops whose numbers follow from operands (Stateless...) give the same
 // ones for the same seed here too, which must be known for that.
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -28,6 +29,9 @@ float Mixed(absl::Span<const uint64_t> numbers) {
   return static_cast<float>(bits >> 40);
 }
 
+// The second number of a seed that is one of the IR's: the first number has its bits.
+constexpr uint64_t kSeedOfIr = 0x78326972;
+
 // What numbers are drawn from: none, or that of the node and of each draw in it.
 class Seed {
  public:
@@ -37,7 +41,9 @@ class Seed {
   AttributeMap Attrs(DType t) {
     AttributeMap attrs = {{"dtype", Name(t)}};
     if (numbers_.empty()) return attrs;
-    attrs.Set("seed", Mixed(numbers_));
+    const bool is_ir = numbers_.size() == 2 && numbers_[1] == kSeedOfIr;
+    attrs.Set("seed",
+              is_ir ? std::bit_cast<float>(static_cast<uint32_t>(numbers_[0])) : Mixed(numbers_));
     numbers_.push_back(numbers_.size());
     return attrs;
   }
@@ -281,14 +287,18 @@ absl::StatusOr<Value*> RandomShuffle(TfArgs& a) {
 constexpr DrawKind kStateful = DrawKind::kStateful, kStateless = DrawKind::kStateless,
                    kStateless2 = DrawKind::kStateless2;
 
-// A seed of the IR is none of TensorFlow's; without one, 0 and 0.
+// Seeds are 0 and 0 where the IR has none.
 auto ToTfDrawn(std::string_view op, Symbol offset, Symbol scale) {
   return [=](TfWriter& w) -> absl::StatusOr<Value*> {
-    if (w.attrs().Has("seed")) return CannotExpress("a seed");
+    int64_t seed = 0, seed2 = 0;
+    if (w.attrs().Has("seed")) {
+      seed = std::bit_cast<uint32_t>(w.Float("seed"));
+      seed2 = kSeedOfIr;
+    }
     const DType t = w.DTypeAttr("dtype");
     const double from = w.Float(offset), factor = w.Float(scale) - (scale == "high" ? from : 0);
-    Value* x = w.Tf(op, {w.Known(w.in(0))}, {{"dtype", Type::Tensor(t)}, {"seed", 0}, {"seed2", 0}},
-                    w.out_type());
+    Value* x = w.Tf(op, {w.Known(w.in(0))},
+                    {{"dtype", Type::Tensor(t)}, {"seed", seed}, {"seed2", seed2}}, w.out_type());
     if (factor != 1) x = w.Op("mul", {x, w.Number(t, factor)});
     return from == 0 ? x : w.Op("add", {x, w.Number(t, from)});
   };

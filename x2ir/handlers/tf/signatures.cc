@@ -143,6 +143,16 @@ constexpr TfSignature kSignatures[] = {
     {"Qr", "T", "full_matrices", 2},
     {"SelfAdjointEigV2", "T", "compute_v", 2},
     {"Svd", "T", "compute_uv full_matrices", 3},
+    // Branches, loops and lists.
+    {"EmptyTensorList", "shape_type int32", "element_dtype"},
+    {"If", "bool *", "then_branch else_branch", -1},
+    {"StatelessIf", "bool *", "then_branch else_branch", -1},
+    {"StatelessWhile", "*", "cond body", -1},
+    {"TensorListPushBack", "variant element_dtype", ""},
+    {"TensorListReserve", "shape_type int32", "element_dtype"},
+    {"TensorListSetItem", "variant int32 element_dtype", "resize_if_index_out_of_bounds"},
+    {"TensorListStack", "variant int32", "element_dtype num_elements"},
+    {"While", "*", "cond body", -1},
     // Strings and random numbers.
     {"RandomStandardNormal", "T", "seed seed2 dtype"},
     {"RandomUniform", "T", "seed seed2 dtype"},
@@ -161,11 +171,13 @@ std::vector<std::string_view> Words(std::string_view text) {
 
 // A word of `operands`.
 struct Operand {
-  std::string_view count;  // "N" of "N*T"; empty: no list
-  std::string_view type;   // an element type or an attribute
+  std::string_view count;  // "N" of "N*T", "*" of values of any types; empty: no list
+  std::string_view type;   // an element type or an attribute; empty: says nothing
   std::optional<DType> fixed() const { return ParseDType(type); }
 };
 Operand ParseOperand(std::string_view word) {
+  if (word == "*") return {word, ""};
+  if (word == "variant") return {"", ""};
   const size_t star = word.find('*');
   if (star == word.npos) return {"", word};
   return {word.substr(0, star), word.substr(star + 1)};
@@ -214,6 +226,7 @@ const TfSignature* FindTfSignature(std::string_view op) {
 AttributeMap TfTypeAttrs(const TfSignature& signature, const std::vector<Value*>& operands) {
   AttributeMap attrs;
   EachOperand(signature, operands.size(), [&](const Operand& operand, size_t at, size_t count) {
+    if (operand.type.empty()) return;
     if (!operand.count.empty()) attrs.Set(operand.count, static_cast<int64_t>(count));
     if (operand.fixed() || count == 0 || !operands[at]) return;
     attrs.Set(operand.type, Type::Tensor(operands[at]->dtype()));
@@ -238,6 +251,7 @@ std::vector<std::string> CheckTfNode(const Node& node) {
       problems.push_back(StrCat("operand ", i, " is left out"));
       return;
     }
+    if (operand.type.empty()) return;
     const Type& type = node.input(i)->type();
     if (type.is_known() && !type.is_tensor()) {
       problems.push_back(StrCat("operand ", i, " may not be ", type.ToString()));

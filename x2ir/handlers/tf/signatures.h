@@ -16,7 +16,7 @@ namespace X2IR_API x2ir {
 struct TfSignature {
   std::string_view op;
   // A word an operand: an element type ("int32"), the attribute that says it ("T"), or a list
-  // ("N*T": N of type T).
+  // ("N*T": N of type T; "*": of any types). "variant": a list of tensors.
   std::string_view operands;
   std::string_view attrs;  // the names of all others
   int results = 1;
