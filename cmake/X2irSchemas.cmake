@@ -41,6 +41,7 @@ x2ir_schema_table(onnx onnx-schemas.json onnx-versions.txt)
 x2ir_schema_table(torch torch-ops.json)
 x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)
+x2ir_schema_table(tfjs_ops tfjs-ops.json)
 
 # StableHLO's dialects: the printed forms of operations; and the operations of all versions, with the
 # codes that attributes and types have in bytecode.

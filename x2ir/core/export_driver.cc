@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
 #include "x2ir/core/completion.h"
+#include "x2ir/core/derived_dialect.h"
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/core/driver_internal.h"
 #include "x2ir/core/kernels.h"
@@ -29,6 +30,7 @@ class Exporter : public Driver {
            bool keep_failed, const ProgressFn& progress, Report& report)
       : Driver(model, dialect, progress, report),
         target_(dialect, model.opset_imports),
+        nodes_(DialectOfNodes(dialect_)),
         keep_failed_(keep_failed) {
     source_.opset_imports = source_opsets;
   }
@@ -211,7 +213,7 @@ class Exporter : public Driver {
     if (!attrs) return false;
     const Symbol op = node.op();
     const AttributeMap before = ReplaceAttrs(node, *std::move(attrs));
-    node.set_op(dialect_, form->op);
+    node.set_op(nodes_, form->op);
     const bool allowed = !known_->check || known_->check(node).empty();
     if (allowed && CheckNode(node, *schema).empty() && HasKernel(node)) return true;
     node.set_op(kIrDialect, op);
@@ -470,9 +472,10 @@ class Exporter : public Driver {
       return;
     }
     // What was made here is the target's own.
-    if (node.dialect() == dialect_ && !foreign_.contains(&node)) return;
+    if (node.dialect() == nodes_ && !foreign_.contains(&node)) return;
     OpCount& count = report_.ops[StrCat(node.dialect().str(), ".", node.op().str())];
-    if (node.dialect() != dialect_) {
+    const DerivedDialect* derived = FindDerivedDialect(dialect_);
+    if (node.dialect() != nodes_ || (derived && !derived->has(node.op()))) {
       Fail(CannotExpress("a foreign op of ", node.dialect().str(), " cannot be written to ",
                          dialect_.str()),
            node);
@@ -529,7 +532,7 @@ class Exporter : public Driver {
   void CheckBody(Graph& graph, Scope& scope, const F& fail) {
     for (Node* node : graph.nodes()) {
       for (Graph* inner : node->subgraphs()) CheckBody(*inner, scope, fail);
-      if (node->dialect() != dialect_) {
+      if (node->dialect() != nodes_) {
         fail(NameOf(*node), CannotExpress("a function that holds ", Describe(*node),
                                           " cannot be written to ", dialect_.str()));
         continue;
@@ -550,7 +553,7 @@ class Exporter : public Driver {
   void Fail(const absl::Status& status, Node& node) {
     const bool may_hold = !keep_failed_ && (!known_ || known_->holds_any_ops);
     report_.AddFailure(node.op().str(), NameOf(node), status,
-                       may_hold && node.dialect() != dialect_
+                       may_hold && node.dialect() != nodes_
                            ? StrCat(OptionText("continue_on_error"), " writes it unchanged, as an ",
                                     "op that no runtime supports")
                            : "");
@@ -561,19 +564,20 @@ class Exporter : public Driver {
   // own: "x2ir" for IR, else the dialect's name where the op names none.
   void Keep(Symbol origin, Node& node) {
     if (!keep_failed_) return;
-    if (node.dialect() != dialect_) {
+    if (node.dialect() != nodes_) {
       const auto [domain, name] = SplitOp(node.op().view());
       const std::string own(node.is_ir()     ? kIrDomain
                             : domain.empty() ? node.dialect().view()
                                              : domain);
       if (model_.Opset(own) == 0) model_.SetOpset(own, 1);
-      node.set_op(dialect_, StrCat(own, "::", name));
+      node.set_op(nodes_, StrCat(own, "::", name));
     }
     ++report_.ops[origin.str()].foreign;
   }
 
   const DialectTarget target_;
-  Model source_;  // its opsets alone
+  const Symbol nodes_;  // the dialect of the nodes that are written
+  Model source_;        // its opsets alone
   const bool keep_failed_;
   std::vector<Pending> pending_;              // in order
   std::set<std::string> kept_;                // foreign ops

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "x2ir/core/derived_dialect.h"
 #include "x2ir/core/schema_text_internal.h"
 #include "x2ir/core/validate.h"
 #include "x2ir/graph_wrapper/registry.h"
@@ -129,10 +130,19 @@ const Form* FindExportForm(Symbol dialect, Symbol ir_op, int opset) {
 const Form* FindExportForm(Symbol dialect, Symbol ir_op,
                            const std::function<int(std::string_view domain)>& opset_of) {
   const auto of_form = [&](const Form& form) { return opset_of(SplitOp(form.op.view()).first); };
-  return Newest(FormTable().Get().by_ir, dialect, ir_op, of_form, &Form::exports);
+  const auto newest = [&](Symbol of) {
+    return Newest(FormTable().Get().by_ir, of, ir_op, of_form, &Form::exports);
+  };
+  const Form* own = newest(dialect);
+  const DerivedDialect* derived = own ? nullptr : FindDerivedDialect(dialect);
+  if (!derived) return own;
+  const Form* base = newest(derived->base);
+  return base && derived->has(base->op) ? base : nullptr;
 }
 
-bool HasForms(Symbol dialect) { return FormTable().Get().dialects.contains(dialect); }
+bool HasForms(Symbol dialect) {
+  return FormTable().Get().dialects.contains(DialectOfNodes(dialect));
+}
 
 std::vector<const Form*> AllForms(std::string_view dialect) {
   std::vector<const Form*> forms;

@@ -188,15 +188,29 @@ class JsonToWire {
 
 class JsonWriter {
  public:
-  explicit JsonWriter(const ProtoPut& put) : out_(put) {}
+  JsonWriter(const ProtoPut& put, ProtoJsonStyle style)
+      : out_(put), compact_(style == ProtoJsonStyle::kCompact) {}
 
   absl::Status Write(std::string_view wire, const ProtoMessage& message) {
     X2IR_RETURN_IF_ERROR(WriteMessage(wire, message, 0));
-    out_.text().push_back('\n');
+    if (!compact_) out_.text().push_back('\n');
     return out_.Flush();
   }
 
  private:
+  void AppendName(std::string_view name) {
+    std::string& text = out_.text();
+    bool upper = false;
+    for (const char c : name) {
+      if (compact_ && c == '_') {
+        upper = true;
+        continue;
+      }
+      text.push_back(upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+      upper = false;
+    }
+  }
+
   absl::Status WriteMessage(std::string_view wire, const ProtoMessage& message, int depth) {
     if (depth > kMaxWireDepth) return CannotExpress("messages are nested too deeply");
     // The values of one field need not be contiguous in the wire form.
@@ -214,17 +228,60 @@ class JsonWriter {
     for (size_t i = 0; i < fields.size(); ++i) {
       if (fields[i].empty()) continue;
       const ProtoField& field = message.fields[i];
-      out_.text() += StrCat(first ? "\n" : ",\n", indent, "\"", field.name, "\": ");
+      if (!first) out_.text().push_back(',');
+      if (!compact_) out_.text() += StrCat("\n", indent);
+      out_.text().push_back('"');
+      AppendName(field.name);
+      out_.text() += compact_ ? "\":" : "\": ";
       first = false;
-      X2IR_RETURN_IF_ERROR(WriteField(field, fields[i], depth));
+      X2IR_RETURN_IF_ERROR(compact_ && IsMap(field) ? WriteMap(field, fields[i], depth)
+                                                    : WriteField(field, fields[i], depth));
     }
-    if (!first) out_.text() += StrCat("\n", indent.substr(2));
+    if (!first && !compact_) out_.text() += StrCat("\n", indent.substr(2));
+    out_.text().push_back('}');
+    return absl::OkStatus();
+  }
+
+  // A map's entries are messages of a key, which is a string here, and a value.
+  static bool IsMap(const ProtoField& field) {
+    return field.kind == ProtoKind::kMessage && field.rule == ProtoRule::kMany &&
+           field.message->name.ends_with("Entry") && field.message->fields.size() == 2 &&
+           field.message->fields[0].kind == ProtoKind::kString;
+  }
+
+  absl::Status WriteMap(const ProtoField& map, const std::vector<std::string_view>& entries,
+                        int depth) {
+    out_.text().push_back('{');
+    bool first = true;
+    for (const std::string_view raw : entries) {
+      WireReader in(raw, raw.data());
+      if (!in.Next()) return in.status();
+      WireReader entry(in.Bytes(), raw.data());
+      std::string_view key;
+      std::vector<std::string_view> value;
+      while (entry.Next()) {
+        if (entry.field() == map.message->fields[0].number) key = entry.Bytes();
+        if (entry.field() == map.message->fields[1].number) value = {entry.raw()};
+      }
+      X2IR_RETURN_IF_ERROR(entry.status());
+      if (!IsValidUtf8(key))
+        return CannotExpress("a key that is not UTF-8, which JSON cannot hold");
+      if (!std::exchange(first, false)) out_.text().push_back(',');
+      AppendJsonString(&out_.text(), key);
+      out_.text().push_back(':');
+      if (value.empty()) {
+        out_.text() += "null";
+        continue;
+      }
+      X2IR_RETURN_IF_ERROR(WriteField(map.message->fields[1], value, depth + 1));
+    }
     out_.text().push_back('}');
     return absl::OkStatus();
   }
 
   absl::Status WriteField(const ProtoField& field, const std::vector<std::string_view>& values,
                           int depth) {
+    const std::string_view comma = compact_ ? "," : ", ";
     const bool many = field.rule == ProtoRule::kMany;
     if (many) out_.text().push_back('[');
     bool first = true;
@@ -234,12 +291,12 @@ class JsonWriter {
       if (field.kind == ProtoKind::kMessage) {
         const std::string_view inner = in.Bytes();
         X2IR_RETURN_IF_ERROR(in.status());
-        if (!std::exchange(first, false)) out_.text() += ", ";
+        if (!std::exchange(first, false)) out_.text() += comma;
         X2IR_RETURN_IF_ERROR(WriteMessage(inner, *field.message, depth + 1));
         continue;
       }
       X2IR_RETURN_IF_ERROR(ForEachProtoScalar(in, field, [&](const ProtoScalar& value) {
-        if (!std::exchange(first, false)) out_.text() += ", ";
+        if (!std::exchange(first, false)) out_.text() += comma;
         X2IR_RETURN_IF_ERROR(WriteScalar(field, value));
         return out_.FlushIfLarge();
       }));
@@ -290,6 +347,7 @@ class JsonWriter {
   }
 
   ProtoOutput out_;
+  const bool compact_;
 };
 
 bool IsJsonSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -315,8 +373,8 @@ absl::StatusOr<std::string> ProtoJsonToWire(std::string_view text, const ProtoMe
 }
 
 absl::Status WireToProtoJson(std::string_view wire, const ProtoMessage& message,
-                             const ProtoPut& put) {
-  return JsonWriter(put).Write(wire, message);
+                             const ProtoPut& put, ProtoJsonStyle style) {
+  return JsonWriter(put, style).Write(wire, message);
 }
 
 std::string_view FirstJsonKey(std::string_view head) {

@@ -97,9 +97,12 @@ absl::StatusOr<std::string> ProtoJsonToWire(std::string_view text, const ProtoMe
 using ProtoPut = std::function<absl::Status(std::string_view piece)>;
 absl::Status WireToProtoText(std::string_view wire, const ProtoMessage& message,
                              const ProtoPut& put);
-// Names are as in the table.
+enum class ProtoJsonStyle : uint8_t {
+  kIndented,  // for people: names as in the table, maps as lists of entries, a line for each field
+  kCompact,   // protobuf's own mapping: names in lowerCamelCase, maps as objects, on one line
+};
 absl::Status WireToProtoJson(std::string_view wire, const ProtoMessage& message,
-                             const ProtoPut& put);
+                             const ProtoPut& put, ProtoJsonStyle style = ProtoJsonStyle::kIndented);
 
 // The first name in a text, if what follows it can follow the name of a field; else empty. Of JSON:
 // the first key of the object that the text is.

@@ -138,7 +138,7 @@ void WriteShapeProto(WireWriter& out, uint32_t field, const Shape* shape) {
   for (size_t i = 0; shape && i < shape->dims().size(); ++i) {
     const Dim& dim = shape->dims()[i];
     out.Begin(tensor_shape_proto_field::kDim);
-    out.IntUnlessZero(tensor_shape_proto_dim_field::kSize, dim.is_static() ? dim.value() : -1);
+    out.Int(tensor_shape_proto_dim_field::kSize, dim.is_static() ? dim.value() : -1);
     out.End();
   }
   out.End();

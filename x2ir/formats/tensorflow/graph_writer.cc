@@ -131,8 +131,16 @@ absl::StatusOr<std::string> GraphWriter::RefOf(Scope& scope, const Value& value)
 absl::StatusOr<std::string> GraphWriter::WriteConstant(Scope& scope, const Value& value) {
   const Tensor& tensor = *value.fixed_constant();
   std::string node = Unique(scope.names, value.name().empty() ? "Const" : value.name());
-  ConstantPlace place = ConstantPlace::kInside;
-  if (place_ && !scope.is_function) place = place_(tensor);
+  ConstantPlace place = place_ ? place_(tensor) : ConstantPlace::kInside;
+  if (scope.is_function) {
+    // A function has no variables of its own. What is apart is found by a name that only one node
+    // has, in whatever graph.
+    if (place == ConstantPlace::kVariable) place = ConstantPlace::kInside;
+    while (place == ConstantPlace::kApart) {
+      node = UniqueNode(node);
+      if (scope.names.try_emplace(node, 0).second) break;
+    }
+  }
   if (place != ConstantPlace::kInside) apart_.push_back({node, tensor});
   WireWriter& out = scope.out;
   const Type type = Type::Tensor(tensor.dtype());

@@ -34,7 +34,7 @@ enum class ConstantPlace : uint8_t {
 class GraphWriter {
  public:
   using PlaceFn = std::function<ConstantPlace(const Tensor& tensor)>;
-  // `place` null: all inside. Small constants that only nested graphs use are always inside.
+  // `place` null: all inside. Constants of nested graphs are never variables.
   explicit GraphWriter(const Model& model, PlaceFn place = nullptr);
 
   // Fields of a GraphDef. FailedPrecondition for what a GraphDef cannot express.

@@ -195,6 +195,15 @@ absl::StatusOr<Tensor> OfType(const Tensor& weight, DType dtype) {
   if (weight.dtype() == DType::kFloat32 && dtype == DType::kFloat16) {
     return as([&](int64_t i) { return FloatToHalf(static_cast<float>(weight.AsDouble(i))).bits; });
   }
+  if (weight.dtype() == DType::kInt32 && (dtype == DType::kInt8 || dtype == DType::kUInt8)) {
+    const int64_t least = dtype == DType::kInt8 ? -128 : 0;
+    for (int64_t i = 0; i < weight.num_elements(); ++i) {
+      if (weight.AsInt(i) < least || weight.AsInt(i) > least + 255) {
+        return Invalid("an element is ", weight.AsInt(i), ", and ", Name(dtype), " in the graph");
+      }
+    }
+    return as([&](int64_t i) { return static_cast<uint8_t>(weight.AsInt(i)); });
+  }
   return Invalid("elements are ", Name(weight.dtype()), ", and ", Name(dtype), " in the graph");
 }
 

@@ -1,9 +1,8 @@
 #include "x2ir/handlers/coreml/finish.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
+#include "x2ir/builder/narrow.h"
 #include "x2ir/formats/coreml/coreml.h"
 #include "x2ir/formats/coreml/mil_ops.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -18,74 +17,10 @@ struct Retyping {
   DType from, to;
 };
 
-// Whether a value only says where slices begin and end, at most after steps that leave what is
-// beyond every size beyond it.
-bool OnlyBounds(const Value& value, int* steps) {
-  static constexpr const char* kSteps[] = {"add",     "concat",  "expand_dims", "identity",
-                                           "maximum", "minimum", "select",      "sub"};
-  static constexpr const char* kQuestions[] = {"greater", "greater_equal", "less", "less_equal"};
-  const auto is_one_of = [](const Node* node, const auto& names) {
-    return std::any_of(std::begin(names), std::end(names),
-                       [&](const char* name) { return node->op().view() == name; });
-  };
-  if (value.is_graph_output() || --*steps < 0) return false;
-  for (const Use& use : value.uses()) {
-    if ((use.node->op().view() == "slice_by_index" && use.index >= 1) ||
-        is_one_of(use.node, kQuestions)) {
-      continue;
-    }
-    const bool step =
-        is_one_of(use.node, kSteps) || (use.node->op().view() == "gather" && use.index == 0);
-    if (!step || !OnlyBounds(*use.node->output(0), steps)) return false;
-  }
-  return true;
-}
-bool OnlyBounds(const Value& value) {
-  int steps = 100;
-  return OnlyBounds(value, &steps);
-}
-
-// `bounds`: what is too large for an int32 only says that there is no bound.
-absl::StatusOr<Tensor> Retyped(const Tensor& tensor, const Retyping& by, std::string_view name,
-                               bool bounds = false) {
-  if (by.from == DType::kInt64) {
-    Tensor narrow = Tensor::Zeros(DType::kInt32, tensor.dims());
-    const absl::Span<int32_t> out = narrow.mutable_span<int32_t>();
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(),
-                        kLimit = std::numeric_limits<int32_t>::max();
-      int64_t number = tensor.AsInt(i);
-      if (bounds) number = std::clamp(number, kLeast, kLimit);
-      if (number < kLeast || number > kLimit) {
-        return CannotExpress("constant '", name, "' has ", number, ", which no int32 is");
-      }
-      out[static_cast<size_t>(i)] = static_cast<int32_t>(number);
-    }
-    return narrow;
-  }
-  if (by.from == DType::kFloat64) {
-    constexpr double kLargest = std::numeric_limits<float>::max();
-    Tensor narrow = Tensor::Zeros(DType::kFloat32, tensor.dims());
-    const absl::Span<float> out = narrow.mutable_span<float>();
-    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-      const double number = tensor.AsDouble(i);
-      out[static_cast<size_t>(i)] = static_cast<float>(
-          std::isfinite(number) ? std::clamp(number, -kLargest, kLargest) : number);
-    }
-    return narrow;
-  }
-  Tensor half = Tensor::Zeros(DType::kFloat16, tensor.dims());
-  const absl::Span<Half> out = half.mutable_span<Half>();
-  const Tensor aligned = tensor.AlignedCopyIfNeeded();
-  const absl::Span<const float> in = aligned.span<float>();
-  // The largest numbers that masks are made of stay the largest, and no infinities.
-  constexpr float kLimit = 65504;
-  for (size_t i = 0; i < out.size(); ++i) {
-    const bool finite = std::isfinite(in[i]);
-    out[i] = FloatToHalf(finite ? std::clamp(in[i], -kLimit, kLimit) : in[i]);
-  }
-  return half;
-}
+constexpr std::string_view kBoundSteps[] = {"add",     "concat",  "expand_dims", "identity",
+                                            "maximum", "minimum", "select",      "sub"};
+constexpr std::string_view kBoundQuestions[] = {"greater", "greater_equal", "less", "less_equal"};
+constexpr BoundOps kBoundOps{"slice_by_index", kBoundSteps, kBoundQuestions, "gather"};
 
 // Every value of a type, nested graphs included.
 absl::Status Retype(Graph& graph, const Retyping& by) {
@@ -97,8 +32,8 @@ absl::Status Retype(Graph& graph, const Retyping& by) {
   };
   for (Value* constant : graph.constants()) {
     if (constant->dtype() != by.from) continue;
-    X2IR_ASSIGN_OR_RETURN(
-        Tensor tensor, Retyped(*constant->constant(), by, constant->name(), OnlyBounds(*constant)));
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, Narrowed(*constant->constant(), constant->name(),
+                                                  OnlyBounds(*constant, kBoundOps)));
     graph.ReplaceConstant(constant, std::move(tensor));
   }
   for (Value* input : graph.inputs()) change(input);
@@ -110,7 +45,7 @@ absl::Status Retype(Graph& graph, const Retyping& by) {
     for (size_t i = 0; i < node->num_outputs(); ++i) change(node->output(i));
     for (const auto& [attr, value] : AttributeMap(node->attrs())) {
       if (const Tensor* tensor = value.get<Tensor>(); tensor && tensor->dtype() == by.from) {
-        X2IR_ASSIGN_OR_RETURN(Tensor other, Retyped(*tensor, by, attr.view()));
+        X2IR_ASSIGN_OR_RETURN(Tensor other, Narrowed(*tensor, attr.view()));
         node->SetAttr(attr, std::move(other));
       }
       const std::string* text = value.get<std::string>();

@@ -52,6 +52,7 @@ constexpr TfSignature kSignatures[] = {
     {"BitwiseOr", "T T", ""},
     {"BitwiseXor", "T T", ""},
     {"Equal", "T T", "incompatible_shape_error"},
+    {"FloorDiv", "T T", ""},
     {"FloorMod", "T T", ""},
     {"Greater", "T T", ""},
     {"GreaterEqual", "T T", ""},

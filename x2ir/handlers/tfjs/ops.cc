@@ -1,0 +1,147 @@
+// See ops.h.
+#include "x2ir/handlers/tfjs/ops.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tf/signatures.h"
+
+namespace x2ir {
+namespace {
+
+// The attributes are those that TensorFlow.js reads; nothing is said of operands.
+constexpr TfSignature kTfjsOps[] = {
+#include "x2ir_tfjs_ops_schema_data.inc"
+};
+
+const TfSignature* FindTfjsOp(std::string_view name) {
+  const auto* found = std::lower_bound(
+      std::begin(kTfjsOps), std::end(kTfjsOps), name,
+      [](const TfSignature& op, std::string_view wanted) { return op.op < wanted; });
+  return found != std::end(kTfjsOps) && found->op == name ? found : nullptr;
+}
+
+// Attributes that TensorFlow.js does not read, with the value that it computes with; kHint: the
+// attribute does not change what is computed, or is only the type of a result.
+struct FixedAttr {
+  std::string_view op;  // empty: of every op
+  std::string_view attr;
+  enum class Value { kHint, kFalse, kTrue, kOnes, kNone, kChannelsLast, kLastAxis } value;
+};
+using Fixed = FixedAttr::Value;
+constexpr FixedAttr kFixedAttrs[] = {
+    {"OneHot", "axis", Fixed::kLastAxis},
+    {"", "Truncate", Fixed::kFalse},
+    {"", "data_format", Fixed::kChannelsLast},
+    {"", "dilations", Fixed::kOnes},
+    {"", "explicit_paddings", Fixed::kNone},
+    {"", "exponential_avg_factor", Fixed::kHint},
+    {"", "incompatible_shape_error", Fixed::kTrue},
+    {"", "is_training", Fixed::kFalse},
+    {"", "num_split", Fixed::kHint},
+    {"", "out_type", Fixed::kHint},
+    {"", "output_shapes", Fixed::kHint},
+    {"", "output_type", Fixed::kHint},
+    {"", "parallel_iterations", Fixed::kHint},
+    {"", "seed", Fixed::kHint},
+    {"", "seed2", Fixed::kHint},
+    {"", "use_cudnn_on_gpu", Fixed::kHint},
+    {"", "validate_indices", Fixed::kHint},
+};
+
+bool IsFixedValue(Fixed fixed, const Attribute& value) {
+  const auto all_are = [&](int64_t number) {
+    const Attribute::Ints* list = value.get<Attribute::Ints>();
+    return list && std::all_of(list->begin(), list->end(), [=](int64_t i) { return i == number; });
+  };
+  switch (fixed) {
+    case Fixed::kHint: return true;
+    case Fixed::kFalse: return value == Attribute(int64_t{0});
+    case Fixed::kTrue: return value == Attribute(int64_t{1});
+    case Fixed::kOnes: return all_are(1);
+    case Fixed::kNone: return all_are(0);
+    case Fixed::kChannelsLast:
+      return value == Attribute(std::string("NHWC")) || value == Attribute(std::string("NDHWC"));
+    case Fixed::kLastAxis: return value == Attribute(int64_t{-1});
+  }
+  return false;
+}
+
+bool IgnoresRightly(std::string_view op, std::string_view attr, const Attribute& value) {
+  for (const FixedAttr& fixed : kFixedAttrs) {
+    if (fixed.attr != attr || (!fixed.op.empty() && fixed.op != op)) continue;
+    return IsFixedValue(fixed.value, value);
+  }
+  return false;
+}
+
+// Element types that graphs declare: int64 and integers of 8 bits are computed as int32, float64
+// and float16 as float32.
+bool HasTfjsType(DType type) {
+  switch (type) {
+    case DType::kUndefined:
+    case DType::kFloat32:
+    case DType::kFloat16:
+    case DType::kFloat64:
+    case DType::kInt32:
+    case DType::kInt64:
+    case DType::kInt8:
+    case DType::kUInt8:
+    case DType::kBool:
+    case DType::kString: return true;
+    default: return false;
+  }
+}
+
+// Ops whose results may be out of the range of the operands' type.
+constexpr std::string_view kMayOverflow[] = {
+    "Abs",    "AddV2",    "BatchMatMulV2", "Cumprod", "Cumsum", "Einsum", "LeftShift",
+    "MatMul", "Mul",      "Neg",           "Pow",     "Prod",   "Range",  "Sub",
+    "Sum",    "FloorDiv", "Mean",          "Conv2D",  "Conv3D"};
+
+}  // namespace
+
+bool HasTfjsOp(Symbol op) { return FindTfjsOp(op.view()) != nullptr; }
+
+std::vector<std::string> CheckTfjsNode(const Node& node) {
+  std::vector<std::string> problems = CheckTfNode(node);
+  if (!problems.empty()) return problems;
+  const TfSignature* op = FindTfjsOp(node.op().view());
+  if (!op) return {"TensorFlow.js does not have that op"};
+  const auto check_type = [&](const Value* value, std::string_view what, size_t i) {
+    if (value && value->type().is_tensor() && !HasTfjsType(value->dtype())) {
+      problems.push_back(StrCat(what, " ", i, ": TensorFlow.js has no ", Name(value->dtype())));
+    }
+  };
+  for (size_t i = 0; i < node.num_inputs(); ++i) check_type(node.input(i), "operand", i);
+  for (size_t i = 0; i < node.num_outputs(); ++i) check_type(node.output(i), "result", i);
+  const TfSignature* signature = FindTfSignature(node.op().view());
+  const AttributeMap types = TfTypeAttrs(*signature, node.inputs());
+  for (const auto& [name, value] : node.attrs()) {
+    const Type* type = value.get<Type>();
+    if (type && !HasTfjsType(type->dtype())) {
+      problems.push_back(
+          StrCat("attribute '", name.str(), "': TensorFlow.js has no ", Name(type->dtype())));
+    }
+    if (op->HasAttr(name.view()) || types.Has(name)) continue;
+    if (!IgnoresRightly(op->op, name.view(), value)) {
+      problems.push_back(
+          StrCat("TensorFlow.js does not read attribute '", name.str(), "' = ", value.ToString()));
+    }
+  }
+  const bool pool = op->op.find("Pool") != op->op.npos;
+  if (pool && node.attrs().Has("padding") && node.attrs().String("padding") == "EXPLICIT") {
+    problems.push_back("pools have no explicit padding in TensorFlow.js");
+  }
+  return problems;
+}
+
+bool LacksTfjsKernel(Symbol op, int, size_t, DType type) {
+  if (type != DType::kInt8 && type != DType::kUInt8) return false;
+  return std::find(std::begin(kMayOverflow), std::end(kMayOverflow), op.view()) !=
+         std::end(kMayOverflow);
+}
+
+}  // namespace x2ir

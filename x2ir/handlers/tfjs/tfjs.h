@@ -1,0 +1,20 @@
+// Rows of TensorFlow.js: what is written otherwise than for TensorFlow. They make nodes of dialect
+// "tf" (core/derived_dialect.h).
+#ifndef X2IR_HANDLERS_TFJS_TFJS_H_
+#define X2IR_HANDLERS_TFJS_TFJS_H_
+
+#include "x2ir/core/dialect_spec.h"
+#include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tf/writer.h"
+
+namespace X2IR_API x2ir {
+
+struct TfjsDialect : TfDialect {
+  static constexpr std::string_view kName = "tfjs";
+};
+
+#define X2IR_TFJS(ir_op) X2IR_ROWS(::x2ir::TfjsDialect, ir_op)
+
+}  // namespace x2ir
+
+#endif  // X2IR_HANDLERS_TFJS_TFJS_H_
