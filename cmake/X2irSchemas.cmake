@@ -1,4 +1,4 @@
-# The tables of ONNX's and PyTorch's operator schemas, of OneFlow's names and operators, of
+# The tables of ONNX's and PyTorch's operator schemas, of ONNX Runtime's kernels, of OneFlow's names and operators, of
 # StableHLO's dialects, of protobuf messages and of TFLite's schema, made from facts/ by small
 # programs of our own.
 
@@ -38,6 +38,7 @@ function(x2ir_schema_table framework)
 endfunction()
 
 x2ir_schema_table(onnx onnx-schemas.json onnx-versions.txt)
+x2ir_schema_table(onnx_kernels onnxruntime-kernels.txt)
 x2ir_schema_table(torch torch-ops.json)
 x2ir_schema_table(oneflow oneflow-names.txt)
 x2ir_schema_table(oneflow_ops oneflow-ops.json)

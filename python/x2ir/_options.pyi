@@ -80,6 +80,7 @@ class WriteOptions(TypedDict, total=False):
     extra_opset: str | Sequence[str] | Mapping[str, int] | None
     ir_version: int | None
     contrib: bool | None
+    cpu_kernels: bool | None
     external_data: Literal["auto", "always", "never", "reference"] | None
     external_data_limit: int | str | None
     separate_params: bool | None
@@ -158,6 +159,7 @@ class ConvertOptions(TypedDict, total=False):
     extra_opset: str | Sequence[str] | Mapping[str, int] | None
     ir_version: int | None
     contrib: bool | None
+    cpu_kernels: bool | None
     external_data: Literal["auto", "always", "never", "reference"] | None
     external_data_limit: int | str | None
     separate_params: bool | None

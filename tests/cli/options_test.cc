@@ -57,6 +57,7 @@ class Options : public ShellTest {
         a = onnx.Add(e, one)
         m = onnx.Mul(x, a)
         y = onnx.Mul(m, half) })");
+    PutOnnx("bfloat16.onnx", "graph b(x: bfloat16[2]) -> (y) { y = onnx.Neg(x) }");
     PutOnnx("gelu20.onnx", "graph g(x: float32[2,3]) -> (y) { y = onnx.Gelu(x) }", 20);
     std::string elements;
     for (int i = 0; i < 4096; ++i) StrAppend(&elements, i ? ", " : "", i % 7);
@@ -384,6 +385,8 @@ TEST_F(Options, OfConversions) {
        "file version 10"},
       {"--contrib", "VERB gelu.onnx -o a.onnx -q @; x2ir info a.onnx", "--contrib",
        "com.microsoft::"},
+      {"--cpu-kernels", "VERB bfloat16.onnx -o a.onnx -q @; x2ir info a.onnx", "--cpu-kernels",
+       "2 +onnx.Cast"},
       {"--external-data", "VERB big.onnx -o a.onnx @", "--external-data always",
        "^wrote a.onnx and a.onnx.data: "},
       {"--external-data-limit", "VERB big.onnx -o a.onnx --external-data always @",

@@ -16,8 +16,21 @@ namespace {
 
 constexpr const char* kOrtNames[] = {"libonnxruntime.so.1", "libonnxruntime.so"};
 
-// A Tensor's element type as the runtime counts them; beyond, numbers are not ONNX's.
-bool OrtHas(DType dtype) { return dtype != DType::kUndefined && dtype <= DType::kFloat4E2M1; }
+// The runtime counts element types as ONNX does, but has no float8e8m0 between float4e2m1 and
+// uint2.
+constexpr int kLastAsOnnx = static_cast<int>(DType::kFloat4E2M1);
+constexpr int kOrtUInt2 = kLastAsOnnx + 1, kOrtInt2 = kLastAsOnnx + 2;
+
+int OrtNumberOf(DType dtype) {
+  if (dtype == DType::kUInt2) return kOrtUInt2;
+  return dtype == DType::kInt2 ? kOrtInt2 : static_cast<int>(dtype);
+}
+// kUndefined: not known here.
+DType OrtTypeOf(int number) {
+  if (number == kOrtUInt2) return DType::kUInt2;
+  if (number == kOrtInt2) return DType::kInt2;
+  return number > 0 && number <= kLastAsOnnx ? static_cast<DType>(number) : DType::kUndefined;
+}
 
 // What has to be released, with what releases it.
 template <typename T>
@@ -52,15 +65,14 @@ struct Ort {
     if (!tensor) return DType::kUndefined;  // a sequence, a map
     int type = 0;
     X2IR_RETURN_IF_ERROR(Check(f.GetTensorElementType(tensor, &type)));
-    const auto dtype = static_cast<DType>(type);
-    return IsKnownDType(type) && OrtHas(dtype) ? dtype : DType::kUndefined;
+    return OrtTypeOf(type);
   }
 
   absl::StatusOr<OrtOwned<ort::Value>> ToValue(const Tensor& tensor) const {
     ort::Value* made = nullptr;
     X2IR_RETURN_IF_ERROR(
         Check(f.CreateTensorAsOrtValue(allocator, tensor.dims().data(), tensor.dims().size(),
-                                       static_cast<int>(tensor.dtype()), &made)));
+                                       OrtNumberOf(tensor.dtype()), &made)));
     OrtOwned<ort::Value> value = Own(made);
     if (tensor.num_elements() == 0) return value;
     if (tensor.is_string()) {
@@ -101,9 +113,9 @@ struct Ort {
     X2IR_RETURN_IF_ERROR(Check(f.GetDimensionsCount(made, &rank)));
     std::vector<int64_t> dims(rank);
     X2IR_RETURN_IF_ERROR(Check(f.GetDimensions(made, dims.data(), rank)));
-    const auto dtype = static_cast<DType>(type);
+    const DType dtype = OrtTypeOf(type);
     const std::optional<int64_t> count = CheckedProduct(dims);
-    if (!IsKnownDType(type) || !OrtHas(dtype) || !count || *count < 0) {
+    if (dtype == DType::kUndefined || !count || *count < 0) {
       return CannotExpress("ONNX Runtime ", version, " gives a tensor of type ", type,
                            ", which is not known here");
     }

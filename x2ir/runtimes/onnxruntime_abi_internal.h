@@ -23,7 +23,7 @@ struct Value;
 struct Allocator;
 
 enum LogLevel : int { kLogFatal = 4 };
-// ONNXType. Element types are the numbers of TensorProto.DataType, as DType's are.
+// ONNXType.
 enum ValueKind : int { kTensor = 1, kSequence = 2, kMap = 3 };
 
 struct ApiBase {

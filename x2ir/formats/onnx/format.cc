@@ -64,6 +64,10 @@ std::vector<OptionDef> WriteOptionDefs() {
               "contrib",
               "Write ONNX Runtime's own fused ops (domain com.microsoft) where one replaces "
               "several nodes; other runtimes do not have these ops"),
+          OptionDef::Flag(
+              "cpu_kernels",
+              "Write for ONNX Runtime on CPUs: ops that have no kernel of bfloat16 or of 8-bit "
+              "floats there compute in float32, between casts, also in models of bfloat16"),
           {.name = "external_data",
            .type = OptionDef::kChoice,
            .help = "Put weights into OUT.onnx.data: only where the file would be too large for "

@@ -9,12 +9,12 @@
 #include "x2ir/core/calibrate.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/handlers/onnx/bfloat16_islands.h"
 #include "x2ir/handlers/onnx/contrib_fusions.h"
 #include "x2ir/handlers/onnx/contrib_schemas.h"
 #include "x2ir/handlers/onnx/file_version.h"
 #include "x2ir/handlers/onnx/matrix_forms.h"
 #include "x2ir/handlers/onnx/schema_table.h"
+#include "x2ir/handlers/onnx/small_floats.h"
 
 namespace x2ir {
 namespace {
@@ -187,7 +187,9 @@ std::vector<Symbol> FusedOps(const FormatOptions& options) {
 absl::Status FinishModel(Model& model, const FormatOptions& options) {
   constexpr int kByAxis = 13;  // from where on softmax works along one axis
   if (model.Opset("") < kByAxis) MergeMatrixForms(*model.graph);
-  ComputeIslandsInFloat32(*model.graph);
+  if (options.Flag("cpu_kernels") || !IsOfBFloat16(*model.graph)) {
+    ComputeSmallFloatsInFloat32(*model.graph, model.Opset(""));
+  }
   return SetOnnxFileVersion(model, options);
 }
 

@@ -1,10 +1,5 @@
-// Element types that ONNX's ops may have, and for which ONNX Runtime 1.23 has no kernel for CPUs:
-// files with such a node do not load there. Found by loading a file of one node for each op, opset
-// and type.
-//
-// Only what export and passes can do something about is here: integers and bools, which other types
-// hold, and float64 of what passes make of several nodes.
-#include "x2ir/core/kernels.h"
+// See kernels.h.
+#include "x2ir/handlers/onnx/kernels.h"
 
 #include <bitset>
 #include <limits>
@@ -14,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_split.h"
+#include "x2ir/core/kernels.h"
 #include "x2ir/graph_wrapper/dtype.h"
 
 namespace x2ir {
@@ -29,44 +25,7 @@ struct MissingKernel {
 };
 
 constexpr MissingKernel kMissing[] = {
-    {"ArgMax", 7, kOn, 0, "int16 uint16 uint32 uint64"},
-    {"ArgMin", 7, kOn, 0, "int16 uint16 uint32 uint64"},
-    {"BitShift", 11, kOn, 0, "uint16"},
-    {"Clip", 7, 11, 0, "float64"},
-    {"Clip", 12, kOn, 0, "int16 uint16"},
-    {"CumSum", 11, kOn, 0, "uint32 uint64"},
-    {"DepthToSpace", 7, 10, 0, "bool int16 int32 int64 int8 uint16 uint32 uint64 uint8"},
-    {"DepthToSpace", 11, kOn, 0, "bool int16 int32 int64 int8 uint16 uint32 uint64"},
-    {"Einsum", 12, kOn, 0, "int16 int8 uint16 uint32 uint64 uint8"},
-    {"Gelu", 20, kOn, 0, "float64"},
-    {"Gemm", 9, kOn, 0, "int32 int64 uint32 uint64"},
-    {"HardSigmoid", 7, kOn, 0, "float64"},
-    {"HardSwish", 14, kOn, 0, "float64"},
-    {"Max", 12, kOn, 0, "int16 int8 uint16 uint8"},
-    {"Min", 12, kOn, 0, "int16 int8 uint16 uint8"},
-    {"Mish", 22, kOn, 0, "float64"},
-    {"NonZero", 9, kOn, 0, "int16 int8 uint16 uint32 uint64"},
-    {"PRelu", 9, 15, 0, "int32 int64 uint32 uint64"},
-    {"PRelu", 16, kOn, 0, "uint32 uint64"},
-    {"Pad", 11, kOn, 0, "int16 uint16"},
-    {"ReduceL1", 7, kOn, 0, "uint32 uint64"},
-    {"ReduceL2", 7, kOn, 0, "uint32 uint64"},
-    {"ReduceLogSum", 7, 17, 0, "uint32 uint64"},
-    {"ReduceLogSumExp", 7, 17, 0, "uint32 uint64"},
-    {"ReduceMax", 7, kOn, 0, "uint32 uint64"},
-    {"ReduceMean", 7, kOn, 0, "uint32 uint64"},
-    {"ReduceMin", 7, kOn, 0, "uint32 uint64"},
-    {"ReduceProd", 7, kOn, 0, "uint32 uint64"},
-    {"ReduceSum", 7, kOn, 0, "uint32 uint64"},
-    {"ReduceSumSquare", 7, kOn, 0, "uint32 uint64"},
-    {"Relu", 14, kOn, 0, "int16 int64"},
-    {"Resize", 10, kOn, 0, "bool int16 int64 uint16 uint32 uint64"},
-    {"SpaceToDepth", 7, kOn, 0, "bool int16 int32 int64 int8 uint16 uint32 uint64 uint8"},
-    {"TopK", 11, kOn, 0, "int16 int8 uint16 uint32 uint64 uint8"},
-    {"Trilu", 14, kOn, 0, "int16 int32 int8 uint16 uint32 uint64 uint8"},
-    {"Unique", 11, kOn, 0, "bool int16 int32 uint16 uint32 uint64 uint8"},
-    {"Upsample", 7, 9, 0, "bool int16 int64 uint16 uint32 uint64"},
-    {"Where", 9, kOn, 1, "bool int16 int8 uint16 uint32 uint64"},
+#include "x2ir_onnx_kernels_schema_data.inc"
 };
 
 struct Missing {
@@ -91,7 +50,19 @@ const absl::flat_hash_map<Symbol, std::vector<Missing>>& MissingByOp() {
   return *all;
 }
 
-bool LacksOnnxKernel(Symbol op, int opset, size_t operand, DType type) {
+// Export and passes ask for what they can do something about, whatever the model is for: integers
+// and bools, which other types hold, and float64, of which passes make no such op. ONNX Runtime
+// casts float16 itself, and smaller floats are for devices that have them (small_floats.h).
+bool LacksUsualKernel(Symbol op, int opset, size_t operand, DType type) {
+  const bool asks = IsInteger(type) || type == DType::kBool || type == DType::kFloat64;
+  return asks && LacksOnnxRuntimeKernel(op, opset, operand, type);
+}
+
+[[maybe_unused]] const bool kKernelsRegistered = RegisterKernels("onnx", LacksUsualKernel);
+
+}  // namespace
+
+bool LacksOnnxRuntimeKernel(Symbol op, int opset, size_t operand, DType type) {
   const auto& all = MissingByOp();
   const auto found = all.find(op);
   if (found == all.end()) return false;
@@ -104,7 +75,4 @@ bool LacksOnnxKernel(Symbol op, int opset, size_t operand, DType type) {
   return false;
 }
 
-[[maybe_unused]] const bool kKernelsRegistered = RegisterKernels("onnx", LacksOnnxKernel);
-
-}  // namespace
 }  // namespace x2ir

@@ -1,5 +1,5 @@
-// Ops that compute in bfloat16: in float32 between casts, where the model is none of bfloat16.
-#include "x2ir/handlers/onnx/bfloat16_islands.h"
+// Ops on small floats, of which ONNX Runtime has no kernel: in float32 between casts.
+#include "x2ir/handlers/onnx/small_floats.h"
 
 #include <string>
 #include <string_view>
@@ -24,18 +24,20 @@ std::string OpsAndTypes(const Graph& graph) {
   return text;
 }
 
-TEST(BFloat16Islands, AreComputedInFloat32) {
+TEST(SmallFloats, AreComputedInFloat32) {
   const std::string to = " { to = \"bfloat16\" } ", from = " { to = \"float32\" }";
   const struct {
     std::string inputs, lines, ops, outputs = "y";
+    bool cpu_kernels = false;
+    int opset = 17;
   } rows[] = {
       {"x: float32[2,3]", "a = cast(x)" + to + "b = mul(a, a) y = cast(b)" + from,
-       "Cast Cast(b) Cast(b) Mul Cast Cast(b)"},
+       "Cast Cast(b) Mul Cast Cast(b)"},
       // What only moves numbers has kernels.
       {"x: float32[2,3]",
        "a = cast(x)" + to + "b = transpose(a) { perm = [1, 0] } y = cast(b)" + from,
        "Cast Transpose(b) Cast(b)"},
-      {"x: float32[2,3]", "a = cast(x)" + to + "y = less(a, a)", "Cast Cast(b) Cast(b) Less"},
+      {"x: float32[2,3]", "a = cast(x)" + to + "y = less(a, a)", "Cast Cast(b) Less"},
       // A graph within.
       {"x: float32[3], c: bool[]",
        "a = cast(x)" + to +
@@ -54,6 +56,26 @@ TEST(BFloat16Islands, AreComputedInFloat32) {
        "f = float32[1,32] z = mul(x, f) a = cast(z)" + to +
            "w = bfloat16[]{0.5} b = mul(a, w) y = cast(b)" + from,
        "Mul Cast Cast(b) Cast(b) Mul Cast Cast(b)"},
+      // With the option also in models of bfloat16. Each op rounds, and what is not rounded is not
+      // cast in between.
+      {"x: bfloat16[3]", "a = mul(x, x) y = add(a, x)", "Cast(b) Mul Cast Cast(b) Add Cast", "y",
+       true},
+      {"x: bfloat16[3]", "a = neg(x) b = max(a, x) y = exp(b)", "Cast(b) Neg Max Exp Cast", "y",
+       true},
+      {"x: bfloat16[3]", "a = neg(x) b = abs(a) y = mul(b, b)", "Cast(b) Neg Cast Abs Mul Cast",
+       "a, y", true},
+      {"x: bfloat16[3], c: bool[3]", "y = where(c, x, x)", "Cast(b) Where Cast", "y", true},
+      {"x: bfloat16[3]", "y = identity(x)", "Identity(b)", "y", true},
+      // A kernel that moves bfloat16, and does not combine it.
+      {"x: bfloat16[3], u: bfloat16[1]",
+       "i = int64[1,1]{2} y = scatter_nd(x, i, u) { reduction = \"max\" }",
+       "Cast(b) Cast(b) ScatterND Cast", "y", true, 18},
+      {"x: bfloat16[3], u: bfloat16[1]",
+       "i = int64[1,1]{2} y = scatter_nd(x, i, u) { reduction = \"none\" }", "ScatterND(b)", "y",
+       true, 18},
+      // Floats of 8 bits, whose infinities stay.
+      {"x: float8e5m2[3]", "s = int64[1]{0} y = unsqueeze(x, s)", "Cast Unsqueeze Cast", "y", true,
+       21},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.lines);
@@ -62,8 +84,9 @@ TEST(BFloat16Islands, AreComputedInFloat32) {
     const std::shared_ptr<Graph> before = (*graph)->Clone();
     Model model;
     model.graph = before->Clone();
-    auto onnx = FromIr(std::move(model), "onnx",
-                       ExportOptions{.opset = 17, .optimize = false, .check = true});
+    ExportOptions options{.opset = row.opset, .optimize = false, .check = true};
+    options.format_options.Set("cpu_kernels", row.cpu_kernels);
+    auto onnx = FromIr(std::move(model), "onnx", options);
     ASSERT_TRUE(onnx.ok()) << onnx.status();
     EXPECT_EQ(OpsAndTypes(*std::as_const(*onnx).graph), row.ops);
     EXPECT_TRUE(onnx->graph->Validate().empty());
