@@ -1,6 +1,6 @@
 # The tables of ONNX's and PyTorch's operator schemas, of ONNX Runtime's kernels, of OneFlow's names and operators, of
-# StableHLO's dialects, of protobuf messages and of TFLite's schema, made from facts/ by small
-# programs of our own.
+# StableHLO's dialects, of protobuf messages and of schemas of FlatBuffers, made from facts/ by
+# small programs of our own.
 
 set(X2IR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(X2IR_SCHEMA_DATA)
@@ -82,21 +82,28 @@ x2ir_proto_table(onnx onnx-proto-fields.json)
 x2ir_proto_table(paddle paddle-proto-fields.json)
 x2ir_proto_table(tensorflow tensorflow-proto-fields.json)
 
-# TFLite's schema in FlatBuffers' language, the header that flatc makes of it, and a table of options.
-x2ir_table_program(x2ir_gen_tflite_schema tools/gen_tflite_schema.cc)
-set(x2ir_tflite_facts ${PROJECT_SOURCE_DIR}/facts/tflite-schema.json)
-set(x2ir_tflite_outputs
-  ${X2IR_GENERATED_DIR}/tflite_generated.h ${X2IR_GENERATED_DIR}/x2ir_tflite_schema_data.inc)
-add_custom_command(
-  OUTPUT ${x2ir_tflite_outputs}
-  COMMAND x2ir_gen_tflite_schema ${x2ir_tflite_facts} ${X2IR_GENERATED_DIR}/tflite.fbs
-    ${X2IR_GENERATED_DIR}/x2ir_tflite_schema_data.inc
-  COMMAND ${X2IR_FLATC} --cpp --scoped-enums -o ${X2IR_GENERATED_DIR}
-    ${X2IR_GENERATED_DIR}/tflite.fbs
-  DEPENDS x2ir_gen_tflite_schema ${x2ir_tflite_facts}
-  COMMENT "Generating the schema of TFLite"
-  VERBATIM)
-list(APPEND X2IR_SCHEMA_DATA ${x2ir_tflite_outputs})
+# Schemas of FlatBuffers. x2ir_flat_schema(name [tables]): facts/<name>-schema.json in FlatBuffers'
+# language, the header that flatc makes of it, <name>_generated.h, and TFLite's tables of options.
+x2ir_table_program(x2ir_gen_flat_schema tools/gen_flat_schema.cc)
+function(x2ir_flat_schema name)
+  set(facts ${PROJECT_SOURCE_DIR}/facts/${name}-schema.json)
+  set(outputs ${X2IR_GENERATED_DIR}/${name}_generated.h)
+  set(tables ${ARGN})
+  list(TRANSFORM tables PREPEND ${X2IR_GENERATED_DIR}/)
+  list(APPEND outputs ${tables})
+  add_custom_command(
+    OUTPUT ${outputs}
+    COMMAND x2ir_gen_flat_schema ${name} ${facts} ${X2IR_GENERATED_DIR}/${name}.fbs ${tables}
+    COMMAND ${X2IR_FLATC} --cpp --scoped-enums -o ${X2IR_GENERATED_DIR}
+      ${X2IR_GENERATED_DIR}/${name}.fbs
+    DEPENDS x2ir_gen_flat_schema ${facts}
+    COMMENT "Generating the schema ${name}"
+    VERBATIM)
+  set(X2IR_SCHEMA_DATA ${X2IR_SCHEMA_DATA} ${outputs} PARENT_SCOPE)
+endfunction()
+
+x2ir_flat_schema(tflite x2ir_tflite_schema_data.inc)
+x2ir_flat_schema(ort)
 
 # The tables of files of jax.export.
 set(x2ir_jax_schema ${PROJECT_SOURCE_DIR}/x2ir/formats/stablehlo/jax_export.fbs)

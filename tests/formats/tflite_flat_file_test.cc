@@ -9,10 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
+#include "x2ir/formats/flat/flat_file_internal.h"
 #include "x2ir/formats/io/sink.h"
-#include "x2ir/formats/tflite/flat_file_internal.h"
 
-namespace x2ir::tflite {
+namespace x2ir::flat {
 namespace {
 
 namespace fb = ::x2ir::tflite_fb;
@@ -122,4 +122,4 @@ TEST(FlatFileTest, EqualObjectsOnce) {
 }
 
 }  // namespace
-}  // namespace x2ir::tflite
+}  // namespace x2ir::flat

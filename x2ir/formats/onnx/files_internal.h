@@ -12,6 +12,8 @@
 
 namespace x2ir::onnx_format {
 
+// Of the model; with those of files beside it.
+std::vector<OptionDef> ModelOptionDefs();
 std::vector<OptionDef> WriteOptionDefs();
 // An option error for what cannot be.
 absl::StatusOr<OnnxWriteOptions> WriteOptionsOf(const FormatOptions& options, const Sink& sink);

@@ -48,7 +48,7 @@ std::vector<std::string> Companions(const std::string& path) {
   }
 }
 
-std::vector<OptionDef> WriteOptionDefs() {
+std::vector<OptionDef> ModelOptionDefs() {
   return {{.name = "opset",
            .type = OptionDef::kInt,
            .help = "The opset to write",
@@ -67,17 +67,23 @@ std::vector<OptionDef> WriteOptionDefs() {
           OptionDef::Flag(
               "cpu_kernels",
               "Write for ONNX Runtime on CPUs: ops that have no kernel of bfloat16 or of 8-bit "
-              "floats there compute in float32, between casts, also in models of bfloat16"),
-          {.name = "external_data",
-           .type = OptionDef::kChoice,
-           .help = "Put weights into OUT.onnx.data: only where the file would be too large for "
-                   "protobuf (default), always, or never; or name the files that they are in "
-                   "already, which must be in OUT's folder or below",
-           .choices = {"auto", "always", "never", "reference"}},
-          OptionDef::Size("external_data_limit", "SIZE",
-                          "The most that OUT.onnx.data may hold, as in 2GB; more goes to "
-                          "OUT.onnx.data.2 and so on"),
-          ForceOption()};
+              "floats there compute in float32, between casts, also in models of bfloat16")};
+}
+
+std::vector<OptionDef> WriteOptionDefs() {
+  std::vector<OptionDef> options = ModelOptionDefs();
+  options.push_back(
+      {.name = "external_data",
+       .type = OptionDef::kChoice,
+       .help = "Put weights into OUT.onnx.data: only where the file would be too large for "
+               "protobuf (default), always, or never; or name the files that they are in "
+               "already, which must be in OUT's folder or below",
+       .choices = {"auto", "always", "never", "reference"}});
+  options.push_back(OptionDef::Size("external_data_limit", "SIZE",
+                                    "The most that OUT.onnx.data may hold, as in 2GB; more goes to "
+                                    "OUT.onnx.data.2 and so on"));
+  options.push_back(ForceOption());
+  return options;
 }
 
 }  // namespace onnx_format

@@ -36,6 +36,18 @@ std::string Label(const Node& node) {
   return StrCat(node.op().str(), " ''");
 }
 
+std::pair<std::string_view, std::string_view> DomainAndOp(const Node& node) {
+  const std::string_view op = node.op().view();
+  const std::string* kept = FindExtra(node.annotations(), kDomainKey);
+  if (kept && (kept->empty() || *kept == kDefaultDomain)) return {*kept, op};
+  if (kept && op.starts_with(*kept) && op.substr(kept->size()).starts_with("::")) {
+    return {*kept, op.substr(kept->size() + 2)};
+  }
+  const size_t colons = op.find("::");
+  if (colons == op.npos) return {"", op};
+  return {op.substr(0, colons), op.substr(colons + 2)};
+}
+
 void WriteEntry(WireWriter& out, uint32_t field, std::string_view key, std::string_view value) {
   out.Begin(field);
   out.Bytes(entry_field::kKey, key);

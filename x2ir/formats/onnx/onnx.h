@@ -36,6 +36,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
@@ -53,8 +54,8 @@ inline constexpr char kOnnxOpsetsNote[] = "onnx.opsets";
 // invalid, NotFound for a missing file, external data included.
 absl::StatusOr<Model> ReadOnnx(const Source& source);
 // The same of a model whose file says it in another way than as this message: `from` says what the
-// file is called, and so where its external data lies.
-absl::StatusOr<Model> ReadOnnxMessage(std::string message, const Source& from);
+// file is called, and so where its external data lies. External data of location "" is in `own`.
+absl::StatusOr<Model> ReadOnnxMessage(std::string message, const Source& from, BlobPtr own = {});
 // From memory, without external data.
 inline absl::StatusOr<Model> ParseOnnx(std::string bytes) {
   return ReadOnnx(Source::Bytes(std::move(bytes)));

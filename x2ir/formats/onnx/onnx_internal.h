@@ -7,11 +7,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/io/source.h"
+#include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/graph.h"
 #include "x2ir/graph_wrapper/strings.h"
@@ -207,6 +209,8 @@ inline const std::string* FindExtra(const AnnotationsPtr& annotations, const std
 
 // For messages: the op, and what the reader of the message knows the node by.
 std::string Label(const Node& node);
+// The domain and the op type that a file has for a node.
+std::pair<std::string_view, std::string_view> DomainAndOp(const Node& node);
 
 // Most messages have a doc string and metadata, under numbers of their own.
 struct NoteFields {

@@ -684,13 +684,15 @@ absl::StatusOr<Model> Reader::ReadModel() {
 
 namespace {
 
-// `file` holds the message, and external data is where that of `from` is.
-absl::StatusOr<Model> ReadMessage(BlobPtr file, const Source& from) {
+// `file` holds the message, and external data is where that of `from` is, or in `own` (may be
+// null).
+absl::StatusOr<Model> ReadMessage(BlobPtr file, const Source& from, BlobPtr own = {}) {
   const std::string& path = from.name();
   onnx_format::Source source;
   source.bytes = file->view();
   source.file = std::move(file);
   source.model = &from;
+  if (own) source.external[""] = std::move(own);
   absl::StatusOr<Model> model = onnx_format::Reader(&source).ReadModel();
   if (!model.ok()) return Annotate(model.status(), StrCat("'", path, "'"));
   return model;
@@ -703,9 +705,9 @@ absl::StatusOr<Model> ReadOnnx(const Source& from) {
   return ReadMessage(std::move(file), from);
 }
 
-absl::StatusOr<Model> ReadOnnxMessage(std::string message, const Source& from) {
+absl::StatusOr<Model> ReadOnnxMessage(std::string message, const Source& from, BlobPtr own) {
   X2IR_ASSIGN_OR_RETURN(BlobPtr file, Source::Bytes(std::move(message), {}, from.name()).Open());
-  return ReadMessage(std::move(file), from);
+  return ReadMessage(std::move(file), from, std::move(own));
 }
 
 absl::StatusOr<Tensor> ReadOnnxTensor(const std::string& path) {

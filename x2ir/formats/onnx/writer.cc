@@ -252,18 +252,6 @@ absl::Status Writer::WriteAttribute(uint32_t field, std::string_view name, const
 
 // --- Nodes --------------------------------------------------------------------------------
 
-// The domain and op type of an op symbol, given the domain kept from the file.
-std::pair<std::string_view, std::string_view> SplitSymbol(std::string_view op,
-                                                          const std::string* kept) {
-  if (kept && (kept->empty() || *kept == kDefaultDomain)) return {*kept, op};
-  if (kept && op.starts_with(*kept) && op.substr(kept->size()).starts_with("::")) {
-    return {*kept, op.substr(kept->size() + 2)};
-  }
-  const size_t colons = op.find("::");
-  if (colons == op.npos) return {"", op};
-  return {op.substr(0, colons), op.substr(colons + 2)};
-}
-
 absl::Status Writer::WriteNode(uint32_t field, const Node& node) {
   if (node.dialect() != kDialect) {
     return CannotExpress("an op of ",
@@ -271,7 +259,7 @@ absl::Status Writer::WriteNode(uint32_t field, const Node& node) {
                          " cannot be written to an ONNX file");
   }
   const AnnotationsPtr& annotations = node.annotations();
-  const auto [domain, op_type] = SplitSymbol(node.op().view(), FindExtra(annotations, kDomainKey));
+  const auto [domain, op_type] = DomainAndOp(node);
   out_.Begin(field);
   for (size_t i = 0; i < node.num_inputs(); ++i) {
     const Value* value = node.input(i);

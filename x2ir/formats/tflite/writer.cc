@@ -1,5 +1,6 @@
-// Writes a graph of dialect "tflite" as a FlatBuffer (flat_file_internal.h). Beyond 2 GB, which is
-// as far as an offset of FlatBuffers may lead, buffers say offset and size in the file instead.
+// Writes a graph of dialect "tflite" as a FlatBuffer (flat/flat_file_internal.h). Beyond 2 GB,
+// which is as far as an offset of FlatBuffers may lead, buffers say offset and size in the file
+// instead.
 #include <flatbuffers/flexbuffers.h>
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "x2ir/formats/flat/flat_file_internal.h"
 #include "x2ir/formats/io/sink.h"
-#include "x2ir/formats/tflite/flat_file_internal.h"
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/reader_internal.h"
 #include "x2ir/formats/tflite/schema.h"
@@ -20,6 +21,10 @@
 namespace x2ir {
 namespace tflite {
 namespace {
+
+using flat::FlatFile;
+using flat::FlatRef;
+using flat::FlatTable;
 
 constexpr uint32_t kWeightAlignment = 64, kSmallAlignment = 16;
 constexpr size_t kSmall = 1024;                                      // bytes

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/core/calibrate.h"
 #include "x2ir/formats/onnx/onnx.h"
+#include "x2ir/formats/ort/ort.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/onnx/contrib_fusions.h"
 #include "x2ir/handlers/onnx/contrib_schemas.h"
@@ -175,6 +176,11 @@ absl::Status Prepare(Model& model, std::vector<std::string>& warnings) {
   auto& extra = model.annotations.GetOrMake().extra;
   if (const auto note = extra.find(kOnnxOpsetsNote); note != extra.end()) {
     warnings.push_back(StrCat(note->second, "; the last one counts"));
+    extra.erase(note);
+  }
+  if (const auto note = extra.find(kOrtOptimizationsNote); note != extra.end()) {
+    warnings.push_back(StrCat("the file has saved runtime optimizations, by ", note->second,
+                              " of ONNX Runtime's optimizers; they are left out"));
     extra.erase(note);
   }
   return absl::OkStatus();

@@ -3,10 +3,10 @@
 #include <tuple>
 #include <utility>
 
-#include "x2ir/formats/tflite/flat_file_internal.h"
+#include "x2ir/formats/flat/flat_file_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
-namespace x2ir::tflite {
+namespace x2ir::flat {
 namespace {
 
 constexpr uint64_t kLength = sizeof(flatbuffers::uoffset_t);
@@ -262,4 +262,4 @@ absl::Status FlatFile::Write(FlatRef root, std::string_view identifier, AtomicFi
   return file.AlignTo(kLength);
 }
 
-}  // namespace x2ir::tflite
+}  // namespace x2ir::flat

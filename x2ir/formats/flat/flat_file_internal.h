@@ -2,8 +2,8 @@
 // objects fill the gaps between aligned data. The bytes of tensors are moved to where they belong
 // without being touched. (FlatBuffers' own builder holds all bytes in memory, and shares vtables
 // and strings alone.)
-#ifndef X2IR_FORMATS_TFLITE_FLAT_FILE_INTERNAL_H_
-#define X2IR_FORMATS_TFLITE_FLAT_FILE_INTERNAL_H_
+#ifndef X2IR_FORMATS_FLAT_FLAT_FILE_INTERNAL_H_
+#define X2IR_FORMATS_FLAT_FLAT_FILE_INTERNAL_H_
 
 #include <flatbuffers/flatbuffers.h>
 
@@ -18,7 +18,7 @@
 #include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
-namespace x2ir::tflite {
+namespace x2ir::flat {
 
 // An object of a FlatFile; 0: none.
 struct FlatRef {
@@ -120,6 +120,6 @@ class FlatFile {
   uint64_t size_ = 0, end_ = 0;
 };
 
-}  // namespace x2ir::tflite
+}  // namespace x2ir::flat
 
-#endif  // X2IR_FORMATS_TFLITE_FLAT_FILE_INTERNAL_H_
+#endif  // X2IR_FORMATS_FLAT_FLAT_FILE_INTERNAL_H_

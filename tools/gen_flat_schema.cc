@@ -1,8 +1,9 @@
-// Makes what the build needs of TFLite's schema: reads facts/tflite-schema.json and writes the
-// schema in FlatBuffers' own language, of which flatc makes a header, and the constant arrays that
-// x2ir/formats/tflite/schema.cc includes: operators, their options and the enums of these.
+// Makes what the build needs of a schema of FlatBuffers: reads facts/NAME-schema.json and writes
+// the schema in FlatBuffers' own language, of which flatc makes a header (namespace x2ir.NAME_fb).
+// Of TFLite's it also writes the constant arrays that x2ir/formats/tflite/schema.cc includes:
+// operators, their options and the enums of these.
 //
-//   x2ir_gen_tflite_schema SCHEMA.json OUT.fbs OUT.inc
+//   x2ir_gen_flat_schema NAME SCHEMA.json OUT.fbs [OUT.inc]
 //
 // It stops at what it does not know: a fact that is left out would get lost in silence.
 #include <algorithm>
@@ -25,8 +26,10 @@ using Json = nlohmann::ordered_json;
 
 struct Schema {
   explicit Schema(const Json& json)
-      : enums(json.at("enums")), unions(json.at("unions")), tables(json.at("tables")) {
-    if (!json.at("structs").empty()) Fail("structs are not known here");
+      : enums(json.at("enums")),
+        unions(json.at("unions")),
+        tables(json.at("tables")),
+        structs(json.at("structs")) {
     for (const auto& [name, members] : unions.items()) {
       int64_t next = 1;
       for (const auto& [member, value] : members.items()) {
@@ -35,7 +38,7 @@ struct Schema {
       }
     }
   }
-  const Json &enums, &unions, &tables;
+  const Json &enums, &unions, &tables, &structs;
 };
 
 // Fields in the order of their slots; the type of a union has the slot before it.
@@ -59,8 +62,10 @@ std::vector<Json> BySlot(const Json& fields) {
   return sorted;
 }
 
-void WriteFbs(const Schema& schema, const Json& json, std::ostream& out) {
-  out << "// Made of facts/tflite-schema.json.\nnamespace x2ir.tflite_fb;\n";
+void WriteFbs(const std::string& name_of_schema, const Schema& schema, const Json& json,
+              std::ostream& out) {
+  out << "// Made of facts/" << name_of_schema << "-schema.json.\nnamespace x2ir." << name_of_schema
+      << "_fb;\n";
   for (const auto& [name, e] : schema.enums.items()) {
     out << "enum " << name << " : " << e.at("type").get<std::string>() << " {";
     for (const auto& [value, number] : e.at("values").items()) {
@@ -71,6 +76,14 @@ void WriteFbs(const Schema& schema, const Json& json, std::ostream& out) {
   for (const auto& [name, members] : schema.unions.items()) {
     out << "union " << name << " {";
     for (const auto& [member, number] : members.items()) out << member << ", ";
+    out << "}\n";
+  }
+  for (const auto& [name, fields] : schema.structs.items()) {
+    out << "struct " << name << " {";
+    for (const Json& field : fields) {
+      out << field.at("name").get<std::string>() << ":" << field.at("type").get<std::string>()
+          << "; ";
+    }
     out << "}\n";
   }
   for (const auto& [name, fields] : schema.tables.items()) {
@@ -163,21 +176,20 @@ void WriteFile(const char* path, const Write& write) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: " << argv[0] << " SCHEMA.json OUT.fbs OUT.inc\n";
+  if (argc != 4 && argc != 5) {
+    std::cerr << "usage: " << argv[0] << " NAME SCHEMA.json OUT.fbs [OUT.inc]\n";
     return 2;
   }
   try {
-    std::ifstream in(argv[1]);
-    if (!in) Fail(std::string("cannot read ") + argv[1]);
+    std::ifstream in(argv[2]);
+    if (!in) Fail(std::string("cannot read ") + argv[2]);
     const Json json = Json::parse(in);
     const Schema schema(json);
-    WriteFile(argv[2], [&](std::ostream& out) { WriteFbs(schema, json, out); });
-    WriteFile(argv[3], [&](std::ostream& out) { WriteTables(schema, out); });
+    WriteFile(argv[3], [&](std::ostream& out) { WriteFbs(argv[1], schema, json, out); });
+    if (argc == 5) WriteFile(argv[4], [&](std::ostream& out) { WriteTables(schema, out); });
   } catch (const std::exception& e) {
     std::cerr << argv[0] << ": " << e.what() << "\n";
-    std::remove(argv[2]);
-    std::remove(argv[3]);
+    for (int i = 3; i < argc; ++i) std::remove(argv[i]);
     return 1;
   }
 }
