@@ -160,6 +160,34 @@ TEST(FuseRecurrent, WhereStepsAre) {
   ExpectLayers({open}, kLayer, "x: float32[t,b,4], h: float32[b,3], c: float32[b,3]", "hn, cn, y");
 }
 
+// As TensorFlow has it: a condition of two counters, from which slices are taken, and a tensor of
+// which rows are replaced.
+TEST(FuseRecurrent, LoopsWithCounters) {
+  const auto lines = [](std::string_view bound) {
+    return std::string(kWeights) +
+           "go0 = bool[]{true}\n z = int32[]{0}\n o1 = int32[]{1}\n all = int32[]{" +
+           std::string(bound) +
+           "}\n sizes = int64[2]{1,1}\n at, kn, y, hn = loop(_, go0, z, z, rows, h) { body = graph "
+           "b(i: int64[], go: bool[], k: int32[], m: int32[], r0: float32[5,2,3], h0: "
+           "float32[2,3]) -> (more, k1, m1, r1, h1) {\n xi = gather(x, m) { axis = 0 }\n"
+           "xw = matmul(xi, any_n)\n hu = matmul(h0, any_m)\n s = add(xw, hu)\n h1 = tanh(s)\n"
+           "p = reshape(m, sizes) { allowzero = 0 }\n u = unsqueeze(h1, zero)\n"
+           "r1 = scatter_nd(r0, p, u) { reduction = \"none\" }\n k1 = add(k, o1)\n m1 = add(m, "
+           "o1)\n"
+           "a = less(k1, all)\n b = less(m1, all)\n more = and(a, b)\n} }";
+  };
+  constexpr std::string_view kRows = "x: float32[5,2,4], h: float32[2,3], rows: float32[5,2,3]";
+  const std::string counted = lines("5"), fewer = lines("4");
+  ExpectFusions(DefaultPasses(),
+                {{.inputs = kRows,
+                  .lines = counted,
+                  .ops = "unsqueeze rnn squeeze squeeze",
+                  .outputs = "y, hn, kn"},
+                 {.inputs = kRows, .lines = fewer, .ops = "loop", .outputs = "y, hn, kn"}});
+  ExpectFusions("fuse_recurrent",
+                {{.inputs = kRows, .lines = counted, .ops = "loop", .outputs = "y, hn, kn"}});
+}
+
 TEST(FuseRecurrent, OtherLoopsStay) {
   const std::string step = kSum + kIfgo;
   const std::string whole = Lstm(step);
