@@ -17,7 +17,8 @@ constexpr std::string_view kInputs = "x: float32[5,2,4], h: float32[2,3], c: flo
 constexpr std::string_view kWeights =
     "any_w: float32[4,12]\n any_u: float32[3,12]\n any_wu: float32[7,12]\n any_b: float32[12]\n"
     "any_gw: float32[4,9]\n any_gu: float32[3,9]\n any_gb: float32[9]\n any_gc: float32[3]\n"
-    "any_n: float32[4,3]\n any_m: float32[3,3]\n any_o: float32[3]\n"
+    "any_wz: float32[7,6]\n any_wn: float32[7,3]\n any_n: float32[4,3]\n any_m: float32[3,3]\n "
+    "any_o: float32[3]\n"
     "zero = int64[1]{0}\n three = int64[1]{3}\n six = int64[1]{6}\n nine = int64[1]{9}\n"
     "twelve = int64[1]{12}\n one = int64[1]{1}\n unit = float32[]{1.0}\n n = int64[]{5}\n"
     "last = int64[]{4}\n";
@@ -116,8 +117,15 @@ TEST(FuseRecurrent, Gru) {
       "u = sub(unit, z)\n v = mul(h0, u)\n w = mul(nn, z)\n h1 = add(v, w)\n";
   const std::string moved = "u = sub(h0, nn)\n v = mul(z, u)\n h1 = add(nn, v)\n";
   const std::string moved_back = "u = sub(nn, h0)\n v = mul(z, u)\n h1 = add(h0, v)\n";
+  // Two gates are opened at once, and the candidate is of both side by side: TensorFlow, Haiku.
+  const std::string at_once =
+      "xh = concat(xi, h0) { axis = 1 }\n p = matmul(xh, any_wz)\n"
+      "q = sigmoid(p)\n" +
+      Slice("r", "q", "zero", "three") + Slice("z", "q", "three", "six") +
+      "rh = mul(r, h0)\n xrh = concat(xi, rh) { axis = 1 }\n s = matmul(xrh, any_wn)\n"
+      "o = add(s, any_gc)\n nn = relu(o)\n";
   std::vector<std::string> lines;
-  for (const std::string& candidate : {after, before}) {
+  for (const std::string& candidate : {after, before, at_once}) {
     for (const std::string& how : {blend, swapped, moved, moved_back}) {
       lines.push_back(OneState(candidate + how));
     }

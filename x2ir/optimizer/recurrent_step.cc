@@ -70,11 +70,12 @@ class StepMatcher {
 
  private:
   using Gate = RecurrentStep::Gate;
-  // A value after an activation.
+  // A value after an activation, or columns of it from one on.
   struct Activated {
     const Value* sum;
     RecurrentActivation by;
     bool is_gate;
+    int64_t from = 0;
     bool negative = false;  // it is of the sum's opposite
   };
 
@@ -92,10 +93,19 @@ class StepMatcher {
   }
 
   std::optional<Activated> Activation(const Value* value) const {
+    int64_t from = 0;
+    for (const char* op : {"slice", "split"}) {
+      const int64_t columns = ColumnsOf(value);
+      const Node* part = By(value, op);
+      const auto start = part ? StartOf(*part, value) : std::nullopt;
+      if (!start || columns < 0) continue;
+      from += *start;
+      value = part->input(0);
+    }
     for (const auto& [op, name, is_gate] : kActivationNames) {
       const Node* node = By(value, op);
       if (!node) continue;
-      Activated result{node->input(0), {std::string(name)}, is_gate};
+      Activated result{node->input(0), {std::string(name)}, is_gate, from};
       if (op == "hard_sigmoid") {
         result.by.alpha = static_cast<float>(node->attrs().Float("alpha"));
         result.by.beta = static_cast<float>(node->attrs().Float("beta"));
@@ -124,7 +134,9 @@ class StepMatcher {
     for (const size_t i : {0, 1}) {
       const auto output = OpenGate(product->input(i));
       const auto seen = Activation(product->input(1 - i));
-      if (!output || !seen || Unnamed(seen->sum) != Unnamed(states_[1].after)) continue;
+      if (!output || !seen || seen->from != 0 || Unnamed(seen->sum) != Unnamed(states_[1].after)) {
+        continue;
+      }
       return NextCell(*output, *seen);
     }
     return false;
@@ -229,7 +241,8 @@ class StepMatcher {
     gate_ = &step_.gates_[letter];
     of_state_alone_ = false;
     nodes_left_ = kMostNodes;
-    return ColumnsOf(gate.sum) == step_.units_ && Collect(gate.sum, 0, step_.units_, gate.negative);
+    const int64_t end = gate.from + step_.units_;
+    return ColumnsOf(gate.sum) >= end && Collect(gate.sum, gate.from, end, gate.negative);
   }
 
   // Columns [from, to) of a summand.
@@ -257,8 +270,10 @@ class StepMatcher {
       return true;
     }
     if (node->Is("neg")) return Collect(node->input(0), from, to, !negative);
-    if (node->Is("slice")) return CollectSlice(*node, from, to, negative);
-    if (node->Is("split")) return CollectSplit(*node, value, from, to, negative);
+    if (node->Is("slice") || node->Is("split")) {
+      const auto start = StartOf(*node, value);
+      return start && Collect(node->input(0), *start + from, *start + to, negative);
+    }
     if (node->Is("matmul") || node->Is("gemm")) return CollectProduct(*node, from, to, negative);
     if (node->Is("mul")) return CollectReset(*node, from, to, negative);
     return false;
@@ -287,36 +302,38 @@ class StepMatcher {
                : nullptr;
   }
 
-  bool CollectSlice(const Node& node, int64_t from, int64_t to, bool negative) {
+  // The first column of the operand that a slice, or the part of a split, has; nullopt where it is
+  // not of columns alone, one after the other.
+  static std::optional<int64_t> StartOf(const Node& node, const Value* part) {
     const int64_t columns = ColumnsOf(node.input(0));
-    const auto starts = KnownInts(node.input(1)), ends = KnownInts(node.input(2));
+    if (columns < 1 || ColumnsOf(part) < 0 ||
+        !ProvablyEqual((*node.input(0)->shape())[0], (*part->shape())[0])) {
+      return std::nullopt;
+    }
+    if (node.Is("split")) {
+      const int64_t axis = node.attrs().Int("axis");
+      int64_t start = 0;
+      for (const Value* output : node.outputs()) {
+        if ((axis != 1 && axis != -1) || output == part) break;
+        if (ColumnsOf(output) < 0) return std::nullopt;
+        start += ColumnsOf(output);
+      }
+      return axis == 1 || axis == -1 ? std::optional(start) : std::nullopt;
+    }
+    const auto starts = KnownInts(node.input(1));
     const auto axes = node.input(3) ? KnownInts(node.input(3)) : std::vector<int64_t>{0, 1};
     const auto steps = node.input(4) ? KnownInts(node.input(4)) : std::vector<int64_t>(2, 1);
-    if (columns < 1 || !starts || !ends || !axes || !steps || axes->size() < starts->size() ||
-        steps->size() < starts->size() || ends->size() != starts->size()) {
-      return false;
+    if (!starts || !axes || !steps || axes->size() < starts->size() ||
+        steps->size() < starts->size()) {
+      return std::nullopt;
     }
-    if (!ProvablyEqual((*node.input(0)->shape())[0], (*node.output(0)->shape())[0])) return false;
+    int64_t first = 0;
     for (size_t i = 0; i < starts->size(); ++i) {
-      if ((*steps)[i] != 1) return false;
+      if ((*steps)[i] != 1) return std::nullopt;
       if ((*axes)[i] == 0 || (*axes)[i] == -2) continue;
-      const int64_t start = (*starts)[i] < 0 ? (*starts)[i] + columns : (*starts)[i];
-      if (start < 0 || start + to > columns) return false;
-      return Collect(node.input(0), start + from, start + to, negative);
+      first = (*starts)[i] < 0 ? (*starts)[i] + columns : (*starts)[i];
     }
-    return Collect(node.input(0), from, to, negative);
-  }
-
-  bool CollectSplit(const Node& node, const Value* part, int64_t from, int64_t to, bool negative) {
-    const int64_t axis = node.attrs().Int("axis");
-    if (axis != 1 && axis != -1) return false;
-    int64_t start = 0;
-    for (const Value* output : node.outputs()) {
-      if (output == part) return Collect(node.input(0), start + from, start + to, negative);
-      if (ColumnsOf(output) < 0) return false;
-      start += ColumnsOf(output);
-    }
-    return false;
+    return first >= 0 && first + ColumnsOf(part) <= columns ? std::optional(first) : std::nullopt;
   }
 
   bool CollectProduct(const Node& node, int64_t from, int64_t to, bool negative) {
