@@ -219,6 +219,11 @@ TEST(FuseRecurrent, OtherLoopsStay) {
            "i1 = sigmoid(a)\n q = add(b, c0)\n f = sigmoid(q)\n g = tanh(d)\n"
            "o = sigmoid(e)\n" +
            kCell),
+      // A gate of one column, for all units.
+      Lstm(kSum + kFour +
+           "q = sigmoid(s)\n f = slice(q, zero, one, one)\n i1 = sigmoid(a)\n"
+           "g = tanh(d)\n o = sigmoid(e)\n" +
+           kCell),
       // A gate that is a tanh.
       Lstm(kSum + kFour + "i1 = sigmoid(a)\n f = tanh(b)\n g = tanh(d)\n o = sigmoid(e)\n" + kCell),
   };
