@@ -112,11 +112,6 @@ absl::StatusOr<Value*> ToTfjsCast(TfWriter& w) {
   return result(Arithmetic(w, "Sub", rest, shift));
 }
 
-Value* ToTfjsSoftsign(TfWriter& w) {
-  Value* size = Arithmetic(w, "AddV2", Unary(w, "Abs", w.in(0)), TfjsScalar(w, 1));
-  return w.Tf("RealDiv", {w.in(0), size});
-}
-
 }  // namespace
 
 X2IR_TFJS(div).To("RealDiv", ToTfjsDiv);
@@ -126,6 +121,5 @@ X2IR_TFJS(bitwise_xor).To("BitwiseAnd", ToTfjsBits(2));
 X2IR_TFJS(bitwise_not).To("Sub", ToTfjsNot);
 X2IR_TFJS(bit_shift).To("FloorDiv", ToTfjsShift);
 X2IR_TFJS(cast).To("Cast", ToTfjsCast);
-X2IR_TFJS(softsign).To("RealDiv", ToTfjsSoftsign);
 
 }  // namespace x2ir
