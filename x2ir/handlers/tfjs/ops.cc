@@ -123,6 +123,11 @@ std::string ShapeProblem(const Node& node) {
     const auto own = SizeOf(node.input(back ? 2 : 0), channels);
     const auto kernel = SizeOf(node.input(1), back ? 3 : channels - 1);
     if (own && kernel && own != kernel) return "convolutions have no groups in TensorFlow.js";
+    const Tensor* sizes = back ? node.input(0)->fixed_constant() : nullptr;
+    const auto results = SizeOf(node.input(1), 2);
+    if (sizes && sizes->num_elements() == 4 && results && sizes->AsInt(3) != *results) {
+      return "transposed convolutions have no groups in TensorFlow.js";
+    }
   }
   if (op == "Max" || op == "Min") {
     const Shape* shape = node.input(0)->shape();
