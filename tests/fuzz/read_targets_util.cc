@@ -492,7 +492,21 @@ std::vector<std::string> TfjsFiles() {
        "transpose_b": {"b": true}, "T": {"type": "DT_FLOAT"}}}], "versions": {"producer": 175}},
       "weightsManifest": [{"paths": ["weights.bin"], "weights": [
       {"name": "w", "shape": [2, 2], "dtype": "float32"}]}]})",
-                 kFileBoundary, std::string(16, '\x3d'))};
+                 kFileBoundary, std::string(16, '\x3d')),
+          // As it is written: a signature, functions, weights of bytes.
+          StrCat(R"({"format":"graph-model","generatedBy":"x2ir","convertedBy":null,"signature":{
+      "inputs":{"c":{"name":"c:0","dtype":"DT_BOOL","tensorShape":{"dim":[]}}},"outputs":{"y":{
+      "name":"y:0","dtype":"DT_INT8","tensorShape":{"dim":[{"size":"2"}]}}}},"modelTopology":{
+      "node":[{"name":"c","op":"Placeholder","attr":{"dtype":{"type":"DT_BOOL"},"shape":{"shape":
+      {}}}},{"name":"y","op":"StatelessIf","input":["c"],"attr":{"Tcond":{"type":"DT_BOOL"},"Tin":{
+      "list":{}},"Tout":{"list":{"type":["DT_INT8"]}},"then_branch":{"func":{"name":"t"}},
+      "else_branch":{"func":{"name":"t"}}}}],"library":{"function":[{"signature":{"name":"t",
+      "outputArg":[{"name":"result_0","type":"DT_INT8"}]},"nodeDef":[{"name":"w","op":"Const",
+      "attr":{"dtype":{"type":"DT_INT8"},"value":{"tensor":{"dtype":"DT_INT8","tensorShape":{
+      "dim":[{"size":"2"}]}}}}}],"ret":{"result_0":"w:output:0"}}]},"versions":{"producer":561}},
+      "weightsManifest":[{"paths":["weights.bin"],"weights":[{"name":"w","shape":[2],"dtype":
+      "int32","quantization":{"dtype":"uint8","min":-128,"scale":1}}]}]})",
+                 kFileBoundary, std::string(2, '\x3d'))};
 }
 
 std::vector<std::string> NnvmFiles() {
