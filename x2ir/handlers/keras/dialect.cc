@@ -323,10 +323,38 @@ absl::Status PrepareKeras(Model& model, std::vector<std::string>& warnings) {
   return MaskFlow(*model.graph, warnings).Run();
 }
 
+// Layers that have the function that follows them as a setting.
+constexpr std::string_view kActivated[] = {"Conv1D",          "Conv1DTranspose", "Conv2D",
+                                           "Conv2DTranspose", "Conv3D",          "Conv3DTranspose",
+                                           "Dense",           "DepthwiseConv1D", "DepthwiseConv2D"};
+
+// A function that alone reads a layer's result becomes the layer's.
+absl::Status FinishKeras(Model& model, const FormatOptions&) {
+  Graph& graph = *model.graph;
+  for (Node* node : graph.nodes()) {
+    if (node->dialect() != Symbol(keras::kDialect) || node->op() != "Activation") continue;
+    Value* x = node->input(0);
+    Node* layer = x ? x->producer() : nullptr;
+    if (!layer || x->is_graph_output() || x->uses().size() != 1 ||
+        std::ranges::find(kActivated, layer->op().view()) == std::end(kActivated) ||
+        layer->attrs().String("activation", "") != "linear") {
+      continue;
+    }
+    layer->SetAttr("activation", node->attrs().String("activation"));
+    graph.ReplaceAllUsesKeepingOutputNames(node->output(0), x);
+    graph.EraseUnused(node);
+  }
+  return absl::OkStatus();
+}
+
 [[maybe_unused]] const bool kRegistered = RegisterDialect({
     .name = keras::kDialect,
+    .oldest_written_opset = 3,
     .latest_opset = 3,
+    .layout = "channels_last",
+    .holds_any_ops = false,
     .after_read = PrepareKeras,
+    .before_write = FinishKeras,
 });
 
 }  // namespace
