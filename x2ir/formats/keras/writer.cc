@@ -231,6 +231,11 @@ class ModelWriter {
       }
       outputs.push_back(found->second);
     }
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      if (!layers_[i].node || !inputs[i].empty()) continue;
+      problems_.insert(StrCat("'", layers_[i].name, "' (", layers_[i].node->op().view(),
+                              "), which is computed of constants alone"));
+    }
     order_ = OrderOfLayers(inputs, outputs, ports);
     std::map<std::string, int> counts;
     for (const int i : order_) {

@@ -104,6 +104,10 @@ class KerasWriter : public NodeWriter {
   // A layer that is called with these tensors, with its settings and constants as its weights.
   Value* Layer(std::string_view class_name, std::vector<Value*> tensors, AttributeMap config = {},
                const std::vector<Value*>& weights = {}, x2ir::Type result = {});
+  // With several results, and with tensors that it is given by name ("initial_state").
+  Values LayerAll(std::string_view class_name, std::vector<Value*> tensors, std::string_view name,
+                  const std::vector<Value*>& named, AttributeMap config,
+                  const std::vector<Value*>& weights, const std::vector<x2ir::Type>& results);
   // An operation: tensors and constants by position, all other arguments by name.
   Value* Function(std::string_view name, std::vector<Value*> operands,
                   Json arguments = Json::Object(), x2ir::Type result = {});

@@ -1,16 +1,11 @@
 // Keras, written: functions of elements. Tables of rows where an operation of Keras 3 is an op of
-// the IR, and activations.
-#include <array>
-#include <cmath>
+// the IR.
 #include <string_view>
 
-#include "x2ir/builder/write_forms.h"
-#include "x2ir/handlers/keras/keras.h"
+#include "x2ir/handlers/keras/write_internal.h"
 
 namespace x2ir {
 namespace {
-
-enum class Elements { kAny, kNumbers, kFloats, kBools };
 
 struct ElementRow {
   std::string_view ir, keras;
@@ -42,7 +37,6 @@ constexpr ElementRow kElementRows[] = {
     {"atanh", "Arctanh", 1, Elements::kFloats},
     {"is_nan", "Isnan", 1, Elements::kFloats},
     {"not", "LogicalNot", 1, Elements::kBools},
-    {"hard_swish", "HardSilu", 1, Elements::kFloats},
     {"div", "Divide", 2, Elements::kFloats},
     {"pow", "Power", 2, Elements::kFloats},
     {"equal", "Equal", 2},
@@ -54,18 +48,6 @@ constexpr ElementRow kElementRows[] = {
     {"or", "LogicalOr", 2, Elements::kBools},
     {"xor", "LogicalXor", 2, Elements::kBools},
 };
-
-absl::Status CheckElements(KerasWriter& w, Elements elements) {
-  for (size_t i = 0; i < w.num_inputs(); ++i) {
-    const DType type = w.dtype(i);
-    const bool fits = elements == Elements::kFloats    ? IsFloating(type)
-                      : elements == Elements::kBools   ? type == DType::kBool
-                      : elements == Elements::kNumbers ? IsFloating(type) || IsInteger(type)
-                                                       : type != DType::kString && !IsComplex(type);
-    if (!fits || type != w.dtype(0)) return CannotExpress("elements of ", Name(type));
-  }
-  return absl::OkStatus();
-}
 
 [[maybe_unused]] const bool kElementRowsRegistered = [] {
   for (const ElementRow& row : kElementRows) {
@@ -133,6 +115,10 @@ absl::StatusOr<Value*> ToCast(KerasWriter& w) {
   return w.Function("Cast", {w.in(0)}, KerasArguments({{"dtype", Json(std::string(Name(to)))}}));
 }
 
+Value* ToCastLike(KerasWriter& w) {
+  return w.Op("cast", {w.in(0)}, {{"to", std::string(Name(w.dtype(1)))}});
+}
+
 absl::StatusOr<Value*> ToRound(KerasWriter& w) {
   X2IR_RETURN_IF_ERROR(w.WantFloats());
   return w.Function("Round", {w.in(0)});
@@ -148,82 +134,9 @@ absl::StatusOr<Value*> ToIsInf(KerasWriter& w) {
 
 Value* ToIdentity(KerasWriter& w) { return w.Layer("Identity", {w.in(0)}); }
 
-// --- Activations ---------------------------------------------------------------------------------
-
-Value* Activated(KerasWriter& w, const char* name) {
-  return w.Layer("Activation", {w.in(0)}, {{"activation", name}});
-}
-
-auto ToActivation(const char* name) {
-  return [name](KerasWriter& w) -> absl::StatusOr<Value*> {
-    X2IR_RETURN_IF_ERROR(w.WantFloats());
-    return Activated(w, name);
-  };
-}
-
-absl::StatusOr<Value*> ToClip(KerasWriter& w) {
-  X2IR_RETURN_IF_ERROR(CheckElements(w, Elements::kNumbers));
-  const Tensor *least = w.Weight(1), *most = w.Weight(2);
-  if (IsFloating(w.dtype()) && least && most && least->num_elements() == 1 &&
-      most->num_elements() == 1 && least->AsDouble(0) == 0 && most->AsDouble(0) == 6) {
-    return Activated(w, "relu6");
-  }
-  return ClipByBounds(w);
-}
-
-absl::StatusOr<Value*> ToElu(KerasWriter& w) {
+absl::StatusOr<Value*> ToTanh(KerasWriter& w) {
   X2IR_RETURN_IF_ERROR(w.WantFloats());
-  const double alpha = w.attrs().Float("alpha");
-  if (alpha == 1) return Activated(w, "elu");
-  return w.Layer("ELU", {w.in(0)}, {{"alpha", alpha}});
-}
-
-absl::StatusOr<Value*> ToLeakyRelu(KerasWriter& w) {
-  X2IR_RETURN_IF_ERROR(w.WantFloats());
-  const double slope = w.attrs().Float("alpha");
-  return w.Layer("LeakyReLU", {w.in(0)}, {{"negative_slope", slope}});
-}
-
-absl::StatusOr<Value*> ToSelu(KerasWriter& w) {
-  X2IR_RETURN_IF_ERROR(w.WantFloats());
-  const float alpha = w.attrs().Float("alpha"), gamma = w.attrs().Float("gamma");
-  if (std::fabs(alpha - 1.6732632f) > 1e-5f || std::fabs(gamma - 1.0507010f) > 1e-5f) {
-    return CannotExpress("an alpha of ", alpha, " and a gamma of ", gamma);
-  }
-  return Activated(w, "selu");
-}
-
-absl::StatusOr<Value*> ToHardSigmoid(KerasWriter& w) {
-  X2IR_RETURN_IF_ERROR(w.WantFloats());
-  const float alpha = w.attrs().Float("alpha"), beta = w.attrs().Float("beta");
-  if (std::fabs(alpha - 1.0f / 6) < 1e-6f && beta == 0.5f) return Activated(w, "hard_sigmoid");
-  Value* x = w.in(0);
-  x = w.Op("mul", {x, w.Number(w.dtype(), alpha)});
-  x = w.Op("add", {x, w.Number(w.dtype(), beta)});
-  return w.Op("clip", {x, w.Number(w.dtype(), 0), w.Number(w.dtype(), 1)});
-}
-
-absl::StatusOr<Value*> ToSwish(KerasWriter& w) {
-  X2IR_RETURN_IF_ERROR(w.WantFloats());
-  if (w.attrs().Float("alpha") != 1) return CannotExpress("an alpha that is not 1");
-  return Activated(w, "silu");
-}
-
-absl::StatusOr<Value*> ToGelu(KerasWriter& w) {
-  X2IR_RETURN_IF_ERROR(w.WantFloats());
-  return w.Function(
-      "Gelu", {w.in(0)},
-      KerasArguments({{"approximate", Json::Bool(w.String("approximate") == "tanh")}}));
-}
-
-template <bool kLog>
-absl::StatusOr<Value*> ToSoftmax(KerasWriter& w) {
-  X2IR_RETURN_IF_ERROR(w.WantFloats());
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  if (rank > 1 && axis == rank - 1) return Activated(w, kLog ? "log_softmax" : "softmax");
-  return w.Function(kLog ? "LogSoftmax" : "Softmax", {w.in(0)},
-                    KerasArguments({{"axis", Json(axis)}}));
+  return w.Layer("Activation", {w.in(0)}, {{"activation", "tanh"}});
 }
 
 }  // namespace
@@ -237,23 +150,10 @@ X2IR_KERAS(sum).To("Add", ToMerge("Add", "Add"));
 X2IR_KERAS(where).To("ops.Where", ToWhere);
 X2IR_KERAS(mod).To("ops.Mod", ToMod);
 X2IR_KERAS(cast).To("ops.Cast", ToCast);
+X2IR_KERAS(cast_like).To("ops.Cast", ToCastLike);
 X2IR_KERAS(round).To("ops.Round", ToRound);
 X2IR_KERAS(is_inf).To("ops.Isinf", ToIsInf);
 X2IR_KERAS(identity).To("Identity", ToIdentity);
-X2IR_KERAS(relu).To("Activation", ToActivation("relu"));
-X2IR_KERAS(sigmoid).To("Activation", ToActivation("sigmoid"));
-X2IR_KERAS(tanh).To("Activation", ToActivation("tanh"));
-X2IR_KERAS(softplus).To("Activation", ToActivation("softplus"));
-X2IR_KERAS(softsign).To("Activation", ToActivation("softsign"));
-X2IR_KERAS(mish).To("Activation", ToActivation("mish"));
-X2IR_KERAS(clip).To("Activation", ToClip);
-X2IR_KERAS(elu).To("ELU", ToElu);
-X2IR_KERAS(leaky_relu).To("LeakyReLU", ToLeakyRelu);
-X2IR_KERAS(selu).To("Activation", ToSelu);
-X2IR_KERAS(hard_sigmoid).To("Activation", ToHardSigmoid);
-X2IR_KERAS(swish).To("Activation", ToSwish);
-X2IR_KERAS(gelu).To("ops.Gelu", ToGelu);
-X2IR_KERAS(softmax).To("Activation", ToSoftmax<false>);
-X2IR_KERAS(log_softmax).To("Activation", ToSoftmax<true>);
+X2IR_KERAS(tanh).To("Activation", ToTanh);
 
 }  // namespace x2ir

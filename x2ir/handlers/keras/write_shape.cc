@@ -1,12 +1,11 @@
-// Keras, written: shapes, parts of tensors and reductions.
+// Keras, written: shapes and parts of tensors.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
-#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/write_forms.h"
-#include "x2ir/handlers/keras/keras.h"
-#include "x2ir/ops/infer.h"
+#include "x2ir/handlers/keras/write_internal.h"
 
 namespace x2ir {
 namespace {
@@ -171,33 +170,6 @@ absl::StatusOr<Values> ToSplit(KerasWriter& w) {
       wanted, types);
 }
 
-absl::StatusOr<Value*> ToTake(KerasWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const Tensor* table = w.Weight(0);
-  if (table && table->rank() == 2 && axis == 0 && IsFloating(table->dtype()) &&
-      !w.in(1)->constant()) {
-    return w.Layer("Embedding", {w.in(1)},
-                   {{"input_dim", table->dim(0)},
-                    {"output_dim", table->dim(1)},
-                    {"mask_zero", int64_t{0}},
-                    {"dtype", std::string(Name(table->dtype()))}},
-                   {w.in(0)}, w.out_type());
-  }
-  return w.Function("Take", {w.in(0), w.in(1)}, KerasArguments({{"axis", Json(axis)}}));
-}
-
-absl::StatusOr<Value*> ToTakeAlong(KerasWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const Shape *x = w.shape(0), *index = w.shape(1);
-  for (int64_t i = 0; x && index && i < x->rank(); ++i) {
-    if (i != axis && !ProvablyEqual((*x)[i], (*index)[i])) {
-      return CannotExpress("indices of another shape than the tensor");
-    }
-  }
-  if (!x || !index) return CannotExpress("operands of unknown rank");
-  return w.Function("TakeAlongAxis", {w.in(0), w.in(1)}, KerasArguments({{"axis", Json(axis)}}));
-}
-
 // Zeros around the places of an image are a layer's.
 absl::StatusOr<Value*> ToPad(KerasWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
@@ -224,53 +196,6 @@ absl::StatusOr<Value*> ToPad(KerasWriter& w) {
   return w.Function("Pad", {w.in(0), w.in(2)}, arguments);
 }
 
-// --- Reductions ----------------------------------------------------------------------------------
-
-// TensorFlow's sums of narrow integers are wider ones.
-auto ToReduction(std::string_view name, bool floats) {
-  return [name, floats](KerasWriter& w) -> absl::StatusOr<Value*> {
-    const DType type = w.dtype();
-    const bool wide = IsInteger(type) && BitWidth(type) >= 32;
-    const bool order = name == "Max" || name == "Min";
-    if (!IsFloating(type) && (floats || (!wide && !(order && IsInteger(type))))) {
-      return CannotExpress("elements of ", Name(type));
-    }
-    X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
-    if ((!axes || axes->empty()) && w.Int("noop_with_empty_axes") != 0) {
-      return w.Layer("Identity", {w.in(0)});
-    }
-    Json arguments = KerasArguments({{"keepdims", Json::Bool(w.Int("keepdims") != 0)}});
-    if (axes && !axes->empty()) arguments.Set("axis", KerasIntegers(*axes));
-    return w.Function(name, {w.in(0)}, std::move(arguments));
-  };
-}
-
-auto ToPlace(std::string_view name) {
-  return [name](KerasWriter& w) -> absl::StatusOr<Value*> {
-    if (w.Int("select_last_index") != 0) return CannotExpress("the last of equal elements");
-    X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-    if (!w.out_type().shape()) return CannotExpress("a result of unknown rank");
-    Value* y = w.Function(
-        name, {w.in(0)},
-        KerasArguments({{"axis", Json(axis)}, {"keepdims", Json::Bool(w.Int("keepdims") != 0)}}),
-        Type::Tensor(DType::kInt32, *w.out_type().shape()));
-    return w.Cast(y, DType::kInt64);
-  };
-}
-
-absl::StatusOr<Value*> ToCumsum(KerasWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const auto axis, w.KnownInts(1, "axis"));
-  if (!axis || axis->size() != 1) return CannotExpress("an axis that is not known");
-  if (w.Int("exclusive") != 0 || w.Int("reverse") != 0) {
-    return CannotExpress("sums that are exclusive or from the end");
-  }
-  const DType type = w.dtype();
-  if (!IsFloating(type) && BitWidth(type) < 32) return CannotExpress("elements of ", Name(type));
-  return w.Function("Cumsum", {w.in(0)},
-                    KerasArguments({{"axis", Json((*axis)[0] + ((*axis)[0] < 0 ? rank : 0))}}));
-}
-
 absl::StatusOr<Value*> ToTriangle(KerasWriter& w) {
   int64_t k = 0;
   if (w.has(1)) {
@@ -279,21 +204,6 @@ absl::StatusOr<Value*> ToTriangle(KerasWriter& w) {
   }
   return w.Function(w.Int("upper") != 0 ? "Triu" : "Tril", {w.in(0)},
                     KerasArguments({{"k", Json(k)}}));
-}
-
-absl::StatusOr<Values> ToTopK(KerasWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  X2IR_ASSIGN_OR_RETURN(const auto k, w.KnownInts(1, "k"));
-  if (!k || k->size() != 1) return CannotExpress("a number that is computed");
-  if (w.Int("largest") == 0) return CannotExpress("the smallest elements");
-  if (axis != rank - 1) return CannotExpress("an axis that is not the last");
-  if (!w.out_type(0).shape()) return CannotExpress("a result of unknown rank");
-  const Shape& shape = *w.out_type(0).shape();
-  Values all = w.FunctionAll(
-      "TopK", {w.in(0)}, KerasArguments({{"k", Json((*k)[0])}, {"sorted", Json::Bool(true)}}),
-      {true, true}, {Type::Tensor(w.dtype(), shape), Type::Tensor(DType::kInt32, shape)});
-  return Values{all[0], w.Cast(all[1], DType::kInt64)};
 }
 
 }  // namespace
@@ -308,23 +218,7 @@ X2IR_KERAS(tile).To("ops.Tile", ToTile);
 X2IR_KERAS(slice).To("ops.GetItem", ToGetItem);
 X2IR_KERAS(concat).To("Concatenate", ToConcat);
 X2IR_KERAS(split).To("ops.Split", ToSplit);
-X2IR_KERAS(gather).To("ops.Take", ToTake);
-X2IR_KERAS(gather_elements).To("ops.TakeAlongAxis", ToTakeAlong);
 X2IR_KERAS(pad).To("ZeroPadding2D", ToPad);
-X2IR_KERAS(reduce_mean).To("ops.Mean", ToReduction("Mean", true));
-X2IR_KERAS(reduce_sum).To("ops.Sum", ToReduction("Sum", false));
-X2IR_KERAS(reduce_max).To("ops.Max", ToReduction("Max", false));
-X2IR_KERAS(reduce_min).To("ops.Min", ToReduction("Min", false));
-X2IR_KERAS(reduce_prod).To("ops.Prod", ToReduction("Prod", false));
-X2IR_KERAS(reduce_l1).To("ops.Sum", L1BySum);
-X2IR_KERAS(reduce_l2).To("ops.Sum", L2BySum);
-X2IR_KERAS(reduce_sum_square).To("ops.Sum", SumSquareBySum);
-X2IR_KERAS(reduce_log_sum).To("ops.Sum", LogSumBySum);
-X2IR_KERAS(reduce_log_sum_exp).To("ops.Sum", LogSumExpBySum);
-X2IR_KERAS(arg_max).To("ops.Argmax", ToPlace("Argmax"));
-X2IR_KERAS(arg_min).To("ops.Argmin", ToPlace("Argmin"));
-X2IR_KERAS(cum_sum).To("ops.Cumsum", ToCumsum);
 X2IR_KERAS(trilu).To("ops.Triu", ToTriangle);
-X2IR_KERAS(top_k).To("ops.TopK", ToTopK);
 
 }  // namespace x2ir

@@ -50,12 +50,22 @@ Json KerasIntegers(const std::vector<int64_t>& numbers) {
 Value* KerasWriter::Layer(std::string_view class_name, std::vector<Value*> tensors,
                           AttributeMap config, const std::vector<Value*>& weights,
                           x2ir::Type result) {
-  for (const auto& [name, attr] : AttrsOfCall(tensors.size(), weights.size())) {
-    config.Set(name, attr);
+  return LayerAll(class_name, std::move(tensors), "", {}, std::move(config), weights,
+                  {std::move(result)})[0];
+}
+
+Values KerasWriter::LayerAll(std::string_view class_name, std::vector<Value*> tensors,
+                             std::string_view name, const std::vector<Value*>& named,
+                             AttributeMap config, const std::vector<Value*>& weights,
+                             const std::vector<x2ir::Type>& results) {
+  for (const auto& [key, attr] : AttrsOfCall(tensors.size(), weights.size())) config.Set(key, attr);
+  if (!named.empty()) {
+    config.Set(keras::kCallNames, Attribute::Strings(named.size(), std::string(name)));
   }
+  tensors.insert(tensors.end(), named.begin(), named.end());
   tensors.insert(tensors.end(), weights.begin(), weights.end());
-  return Make("keras", class_name, std::move(tensors), std::move(config), {true},
-              {std::move(result)})[0];
+  return Make("keras", class_name, std::move(tensors), std::move(config),
+              std::vector<bool>(results.size(), true), results);
 }
 
 Value* KerasWriter::Function(std::string_view name, std::vector<Value*> operands, Json arguments,
