@@ -171,15 +171,11 @@ TEST_F(KerasWrite, IsReadByTheHdf5Library) {
 
 TEST_F(KerasWrite, RefusesWhatAnArchiveCannotHold) {
   const auto archive = Archive(
-      "graph g(x: float32[n,4], y: float32[n,4,4]) -> (z, u) {
- z = non_zero(x)
- u = det(y)
-}
-");
-    ASSERT_FALSE(archive.ok());
-// All at once.
-EXPECT_THAT(std::string(archive.status().message()), HasSubstr("non_zero"));
-EXPECT_THAT(std::string(archive.status().message()), HasSubstr("det"));
+      "graph g(x: float32[n,4], y: float32[n,4,4]) -> (z, u) {\n z = non_zero(x)\n u = det(y)\n }");
+  ASSERT_FALSE(archive.ok());
+  // All at once.
+  EXPECT_THAT(std::string(archive.status().message()), HasSubstr("non_zero"));
+  EXPECT_THAT(std::string(archive.status().message()), HasSubstr("det"));
 }
 
 TEST_F(KerasWrite, RefusesConstantsThatAreNoWeights) {
