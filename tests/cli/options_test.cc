@@ -620,6 +620,7 @@ TEST_F(Options, ChangesForEveryTarget) {
       {"a.textproto", "textproto", true, true, true},
       {"a.mlpackage", "coreml", false, true, true},
       {"a.nnvm.json", "nnvm", false, true},
+      {"a.keras", "keras", false, true},
       {"a.relay", "relay", false, true},
       {"a.mlir", "stablehlo", false, true},
       {"a.mlirbc", "stablehlo_bytecode", false, true},

@@ -447,7 +447,7 @@ std::string KerasFile(const std::string& name) {
 // HDF5 files and archives.
 std::vector<std::string> KerasFiles() {
   return {KerasFile("masked_lstm.h5"), KerasFile("keras1_conv.h5"), KerasFile("chunked.keras"),
-          KerasFile("attention.keras")};
+          KerasFile("attention.keras"), KerasFile("written.keras")};
 }
 // Configurations alone, whose weights are those of a file that fits the first.
 std::vector<std::string> KerasConfigs() {
