@@ -618,6 +618,7 @@ TEST_F(Options, ChangesForEveryTarget) {
       {"a.onnxjson", "onnxjson", true, true, true},
       {"a.onnxtxt", "onnxtxt", true, true, true},
       {"a.textproto", "textproto", true, true, true},
+      {"a.ort", "ort", true, true, true},
       {"a.mlpackage", "coreml", false, true, true},
       {"a.nnvm.json", "nnvm", false, true},
       {"a.keras", "keras", false, true},

@@ -90,6 +90,15 @@ std::vector<std::string> TfliteFiles() {
   return files;
 }
 
+// Files of ONNX Runtime: quantized weights, a loop over sequences, strings (tests/data/ort/README.md).
+std::vector<std::string> OrtFiles() {
+  std::vector<std::string> files;
+  for (const char* name : {"convs", "loop", "strings"}) {
+    files.push_back(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/ort/", name, ".ort")));
+  }
+  return files;
+}
+
 // Artifacts of the oldest and of the newest version of MLIR bytecode.
 std::vector<std::string> MlirBytecodeFiles() {
   constexpr std::string_view kProgram = R"(
@@ -658,6 +667,8 @@ std::vector<FuzzTarget> ReadTargets() {
        }},
       {"tflite", TfliteFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.tflite"}, "/m.tflite", "tflite"); }},
+      {"ort", OrtFiles,
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.ort"}, "/m.ort", "ort"); }},
       {"paddle",
        [] {
          using namespace paddle_proto;

@@ -146,15 +146,18 @@ class Writer {
     return file_.Table(std::move(table));
   }
 
-  // The operator's parameters; of a custom operator one for each argument.
+  // The operator's parameters; of a custom operator one for each argument, with the names that
+  // ONNX Runtime gives them.
   absl::StatusOr<OrtOperator> OperatorOf(const Node& node, std::string_view domain,
                                          std::string_view op) {
     const int64_t opset = model_.Opset(domain);
     X2IR_ASSIGN_OR_RETURN(const std::optional<OrtOperator> found,
                           Operators().find(domain, op, opset));
     if (found) return *found;
-    return OrtOperator{
-        std::max<int64_t>(opset, 1), std::vector<std::string>(node.num_inputs()), {}};
+    OrtOperator custom{std::max<int64_t>(opset, 1), {}, {}};
+    for (size_t i = 0; i < node.num_inputs(); ++i) custom.inputs.push_back(StrCat("Input", i));
+    for (size_t i = 0; i < node.num_outputs(); ++i) custom.outputs.push_back(StrCat("Output", i));
+    return custom;
   }
 
   // How many arguments each parameter has; the last one has those that are left.
@@ -362,7 +365,6 @@ class Writer {
       std::map<std::string, std::vector<FlatRef>> by_name;
       const auto add = [&](fb::ArgType kind, const std::vector<std::string>& parameters) {
         for (uint32_t i = 0; i < parameters.size(); ++i) {
-          if (parameters[i].empty()) continue;
           FlatTable arg;
           arg.Add(fb::ArgTypeAndIndex::VT_ARG_TYPE, kind);
           arg.Add(fb::ArgTypeAndIndex::VT_INDEX, i);
