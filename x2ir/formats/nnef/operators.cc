@@ -17,7 +17,7 @@ constexpr std::string_view kOne = "(y: tensor<?>)";
 
 constexpr Group kGroups[] = {
     {"exp log sin cos tan asin acos atan sinh cosh asinh acosh atanh abs sign rcp neg copy not "
-     "floor ceil round sqr sqrt rsqr rsqrt log2 relu sigmoid tanh softplus gelu silu",
+     "floor ceil round sqr sqrt rsqr rsqrt log2 relu sigmoid tanh softplus silu",
      "x: tensor<?>", kOne},
     {"tract_core_erf tract_core_round_even tract_core_cbrt tract_core_cot tract_core_silu "
      "tract_core_hard_swish tract_core_isinf tract_core_is_nan tract_core_square "

@@ -38,8 +38,6 @@ Value* LeakyReluRow(NnefArgs& a) {
   return a.in(0).Op("leaky_relu", {}, {{"alpha", NnefFloat(a, "alpha")}});
 }
 Value* SoftabsRow(NnefArgs& a) { return Sqrt(Shifted(Square(a.in(0)), a.Number("epsilon"))); }
-// The exact one.
-Value* GeluRow(NnefArgs& a) { return a.in(0).Op("gelu", {}, {{"approximate", "none"}}); }
 Value* GeluByTanhRow(NnefArgs& a) { return a.in(0).Op("gelu", {}, {{"approximate", "tanh"}}); }
 
 auto ToActivation(std::string_view op) {
@@ -67,6 +65,15 @@ absl::StatusOr<Value*> ToPrelu(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> both, w.Broadcast());
   return w.Call("prelu", {{"x", both[0]}, {"alpha", both[1]}});
 }
+Value* ToHardSigmoid(NnefWriter& w) {
+  const Expr x(w, w.in(0));
+  const Expr y = x * w.attrs().Float("alpha") + w.attrs().Float("beta");
+  return Max(Min(y, 1.0), 0.0);
+}
+Value* ToHardSwish(NnefWriter& w) {
+  const Expr x(w, w.in(0));
+  return x * Max(Min(x * (1.0 / 6) + 0.5, 1.0), 0.0);
+}
 Value* ToClip(NnefWriter& w) { return ClipByBounds(w); }
 
 }  // namespace
@@ -78,8 +85,11 @@ X2IR_NNEF(softplus)
     .From("softplus", Activation("softplus"))
     .To("softplus", ToActivation("softplus"));
 X2IR_NNEF(swish).From({"silu", "tract_core_silu"}, SiluRow);
-X2IR_NNEF(hard_swish).From("tract_core_hard_swish", Activation("hard_swish"));
-X2IR_NNEF(gelu).From("gelu", GeluRow).From("tract_core_gelu_approximate", GeluByTanhRow);
+X2IR_NNEF(hard_sigmoid).To("clamp", ToHardSigmoid);
+X2IR_NNEF(hard_swish)
+    .From("tract_core_hard_swish", Activation("hard_swish"))
+    .To("clamp", ToHardSwish);
+X2IR_NNEF(gelu).From("tract_core_gelu_approximate", GeluByTanhRow);
 X2IR_NNEF(softmax).From("softmax", SoftmaxRow).To("softmax", ToSoftmax);
 X2IR_NNEF(log_softmax).From("tract_core_log_softmax", LogSoftmaxRow).To("sub", ToLogSoftmax);
 X2IR_NNEF(elu).From("elu", EluRow).To("select", ToElu);

@@ -151,7 +151,9 @@ absl::StatusOr<Values> NnefWriter::CallAll(std::string_view op, const Given& ope
     if (param == declared->params.end() || !value) return Internal("'", op, "' of '", name, "'");
     const DType t = value->dtype();
     const bool real = t == DType::kFloat32, whole = t == DType::kInt64, flag = t == DType::kBool;
-    const bool fits = param->type == "scalar"    ? real
+    // What NNEF's own nodes give has no type here; it fits, as the node was made for it.
+    const bool fits = t == DType::kUndefined     ? true
+                      : param->type == "scalar"  ? real
                       : param->type == "integer" ? whole
                       : param->type == "logical" ? flag
                                                  : real || whole || flag;

@@ -31,9 +31,7 @@ Value* ElementRow(NnefArgs& a) { return ElementAt(a.in(0), 0, a.Integer("index")
 
 absl::StatusOr<Value*> ToGather(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  if (!NnefWriter::CountsFromTheFront(*w.in(1))) {
-    return CannotExpress("indices of which some may count from the end");
-  }
+  // The interpreter of NNEF-Tools and tract count negative ones from the end, as the IR does.
   Value* index = w.in(1);
   if (index->dtype() != DType::kInt64) {
     if (!index->fixed_constant()) return CannotExpress("indices that are not int64");

@@ -46,8 +46,33 @@ absl::StatusOr<Value*> ToMatmul(NnefWriter& w) {
   return w.Call("matmul", {{"A", x}, {"B", y}}, {{"transposeA", 0}, {"transposeB", 0}});
 }
 
+// alpha * a * b + beta * c; rows of c are one row, or one for each of the result.
+absl::StatusOr<Value*> ToGemm(NnefWriter& w) {
+  const double alpha = w.attrs().Float("alpha"), beta = w.attrs().Float("beta");
+  const int64_t trans_a = w.Int("transA"), trans_b = w.Int("transB");
+  Value* c = w.in(2);
+  if (c) {
+    X2IR_ASSIGN_OR_RETURN(c, w.OfRank(c, 2));
+  }
+  if (c && beta != 1) c = Scaled(Expr(w, c), beta);
+  const bool is_row = !c || c->dtype() == DType::kUndefined || !c->shape() ||
+                      c->shape()->rank() == 0 || (*c->shape())[0] == Dim(1);
+  if (alpha == 1 && trans_a == 0 && trans_b != 0 && is_row) {
+    NnefWriter::Given operands = {{"input", w.in(0)}, {"filter", w.in(1)}};
+    if (c) operands.emplace_back("bias", c);
+    return w.Call("linear", operands);
+  }
+  X2IR_ASSIGN_OR_RETURN(Value * y, w.Call("matmul", {{"A", w.in(0)}, {"B", w.in(1)}},
+                                          {{"transposeA", trans_a}, {"transposeB", trans_b}}));
+  if (alpha != 1) {
+    X2IR_ASSIGN_OR_RETURN(y, w.Call("mul", {{"x", y}, {"y", w.Number(DType::kFloat32, alpha)}}));
+  }
+  return c ? w.Call("add", {{"x", y}, {"y", c}}) : absl::StatusOr<Value*>(y);
+}
+
 }  // namespace
 
+X2IR_NNEF(gemm).To("linear", ToGemm);
 X2IR_NNEF(matmul).From("matmul", MatmulRow).From("linear", LinearRow).To("matmul", ToMatmul);
 X2IR_NNEF(einsum).From("tract_core_einsum", EinsumRow);
 
