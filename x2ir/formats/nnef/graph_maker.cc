@@ -139,7 +139,7 @@ class GraphMaker {
     for (auto& [name, attr] : attrs) node->SetAttr(name, std::move(attr));
     std::vector<Value*> made;
     for (size_t i = 0; i < results; ++i) {
-      made.push_back(graph_->AddNodeOutput(node, graph_->UniqueName(op)));
+      made.push_back(graph_->AddNodeOutput(node, graph_->UniqueName(StrCat("_", op))));
     }
     return made;
   }
@@ -190,7 +190,9 @@ class GraphMaker {
   // where no outer one follows.
   absl::Status NameValue(const std::string& name, Value* value) {
     const bool outer = name.find('.') == name.npos;
-    if (value->graph() != graph_ || named_.contains(value)) return absl::OkStatus();
+    if (value->graph() != graph_ || named_.contains(value) || value->name() == name) {
+      return absl::OkStatus();
+    }
     if (outer) named_.insert(value);
     graph_->Rename(value, graph_->UniqueName(name));
     return absl::OkStatus();

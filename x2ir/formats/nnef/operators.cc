@@ -16,14 +16,17 @@ constexpr std::string_view kOne = "(y: tensor<?>)";
   "stride: integer[] = [], dilation: integer[] = []"
 
 constexpr Group kGroups[] = {
-    {"exp log sin cos tan asin acos atan sinh cosh asinh acosh atanh abs sign rcp neg copy not "
-     "floor ceil round sqr sqrt rsqr rsqrt log2 relu sigmoid tanh softplus silu",
-     "x: tensor<?>", kOne},
+    {"exp log sin cos tan asin acos atan sinh cosh asinh acosh atanh abs sign rcp neg floor ceil "
+     "round sqr sqrt rsqr rsqrt log2 relu sigmoid tanh softplus silu",
+     "x: tensor<scalar>", kOne},
+    {"not", "x: tensor<logical>", kOne},
+    {"copy", "x: tensor<?>", kOne},
     {"tract_core_erf tract_core_round_even tract_core_cbrt tract_core_cot tract_core_silu "
      "tract_core_hard_swish tract_core_isinf tract_core_is_nan tract_core_square "
      "tract_core_gelu_approximate",
      "x: tensor<?>", kOne},
-    {"add sub mul div pow lt gt le ge eq ne and or min max", "x: tensor<?>, y: tensor<?>", kOne},
+    {"add sub mul div pow lt gt le ge eq ne min max", "x: tensor<scalar>, y: tensor<scalar>", kOne},
+    {"and or", "x: tensor<logical>, y: tensor<logical>", kOne},
     {"tract_core_xor tract_core_bitand tract_core_bitor tract_core_bitxor",
      "a: tensor<?>, b: tensor<?>", kOne},
     {"select", "condition: tensor<logical>, true_value: tensor<?>, false_value: tensor<?>", kOne},
@@ -42,7 +45,7 @@ constexpr Group kGroups[] = {
      kOne},
     {"tile", "input: tensor<?>, repeats: integer[]", kOne},
     {"pad",
-     "input: tensor<?>, padding: (integer,integer)[], border: string = 'constant', "
+     "input: tensor<scalar>, padding: (integer,integer)[], border: string = 'constant', "
      "value: scalar = 0.0",
      kOne},
     {"gather", "input: tensor<?>, indices: tensor<integer>, axis: integer = 0", kOne},
@@ -93,9 +96,10 @@ constexpr Group kGroups[] = {
      "input: tensor<scalar>, factor: integer[], "
      "method: string = 'symmetric', border: string = 'replicate'",
      kOne},
-    {"sum_reduce", "input: tensor<?>, axes: integer[], normalize: logical = false", kOne},
-    {"max_reduce min_reduce argmax_reduce argmin_reduce any_reduce all_reduce mean_reduce",
-     "input: tensor<?>, axes: integer[]", kOne},
+    {"sum_reduce", "input: tensor<scalar>, axes: integer[], normalize: logical = false", kOne},
+    {"max_reduce min_reduce argmax_reduce argmin_reduce mean_reduce",
+     "input: tensor<scalar>, axes: integer[]", kOne},
+    {"any_reduce all_reduce", "input: tensor<logical>, axes: integer[]", kOne},
     {"moments", "input: tensor<scalar>, axes: integer[]",
      "(mean: tensor<scalar>, variance: tensor<scalar>)"},
     {"softabs", "x: tensor<scalar>, epsilon: scalar", kOne},

@@ -64,8 +64,15 @@ class NnefWriter {
     for (const Node* node : graph.nodes()) {
       X2IR_RETURN_IF_ERROR(Annotate(WriteNode(*node), node->op().view()));
     }
+    std::set<const Value*> returned;
     for (const Value* output : graph.outputs()) {
-      X2IR_ASSIGN_OR_RETURN(const std::string id, OperandText(output));
+      X2IR_ASSIGN_OR_RETURN(std::string id, OperandText(output));
+      // A result has a name of its own.
+      if (!output->producer() || !returned.insert(output).second) {
+        const std::string copy = Identifier(output->name());
+        StrAppend(&lines_, "    ", copy, " = copy(", id, ");\n");
+        id = copy;
+      }
       StrAppend(&outputs, outputs.empty() ? "" : ", ", id);
     }
     text_ = "version 1.0;\n\n";

@@ -37,7 +37,6 @@ Value* SeluRow(NnefArgs& a) {
 Value* LeakyReluRow(NnefArgs& a) {
   return a.in(0).Op("leaky_relu", {}, {{"alpha", NnefFloat(a, "alpha")}});
 }
-Value* SoftabsRow(NnefArgs& a) { return Sqrt(Shifted(Square(a.in(0)), a.Number("epsilon"))); }
 Value* GeluByTanhRow(NnefArgs& a) { return a.in(0).Op("gelu", {}, {{"approximate", "tanh"}}); }
 
 auto ToActivation(std::string_view op) {
@@ -74,13 +73,16 @@ Value* ToHardSwish(NnefWriter& w) {
   const Expr x(w, w.in(0));
   return x * Max(Min(x * (1.0 / 6) + 0.5, 1.0), 0.0);
 }
+Value* ClampRow(NnefArgs& a) {
+  const std::vector<Expr> all = a.Alike({a.Tensor("x"), a.Tensor("a"), a.Tensor("b")});
+  return Max(Min(all[0], all[2]), all[1]);
+}
 Value* ToClip(NnefWriter& w) { return ClipByBounds(w); }
 
 }  // namespace
 
 X2IR_NNEF(relu).From("relu", Activation("relu")).To("relu", ToActivation("relu"));
 X2IR_NNEF(sigmoid).From("sigmoid", Activation("sigmoid")).To("sigmoid", ToActivation("sigmoid"));
-X2IR_NNEF(tanh).From("tanh", Activation("tanh")).To("tanh", ToActivation("tanh"));
 X2IR_NNEF(softplus)
     .From("softplus", Activation("softplus"))
     .To("softplus", ToActivation("softplus"));
@@ -96,7 +98,6 @@ X2IR_NNEF(elu).From("elu", EluRow).To("select", ToElu);
 X2IR_NNEF(selu).From("selu", SeluRow);
 X2IR_NNEF(leaky_relu).From("leaky_relu", LeakyReluRow).To("leaky_relu", ToLeakyRelu);
 X2IR_NNEF(prelu).From("prelu", PreluRow).To("prelu", ToPrelu);
-X2IR_NNEF(abs).From("softabs", SoftabsRow);
-X2IR_NNEF(clip).To("min", ToClip);
+X2IR_NNEF(clip).From("clamp", ClampRow).To("min", ToClip);
 
 }  // namespace x2ir

@@ -13,8 +13,33 @@
 namespace x2ir {
 namespace {
 
-[[maybe_unused]] const bool kRegistered =
-    RegisterDialect({.name = nnef::kDialect, .layout = "channels_first", .holds_any_ops = false});
+// What is written must be an operator of the standard with parameters that it has.
+std::vector<std::string> NnefProblems(const Node& node) {
+  const nnef::Fragment* op = nnef::FindOperator(node.op().view());
+  if (!op || nnef::IsTracts(op->name)) return {"the standard has no such operator"};
+  std::vector<std::string> problems;
+  const auto check = [&](std::string_view name) {
+    const auto is = [&](const nnef::Parameter& param) { return param.name == name; };
+    if (std::none_of(op->params.begin(), op->params.end(), is)) {
+      problems.push_back(StrCat("there is no parameter '", name, "'"));
+    }
+  };
+  for (const auto& [name, attr] : node.attrs()) {
+    if (name == Symbol(nnef::kOperands)) {
+      if (const auto* names = attr.get<Attribute::Strings>()) {
+        for (const std::string& operand : *names) check(operand);
+      }
+    } else if (op->name != "cast" || name != Symbol("type")) {
+      check(name.view());
+    }
+  }
+  return problems;
+}
+
+[[maybe_unused]] const bool kRegistered = RegisterDialect({.name = nnef::kDialect,
+                                                           .layout = "channels_first",
+                                                           .holds_any_ops = false,
+                                                           .check = NnefProblems});
 
 bool IsNnefNumber(const Expr& x) { return x->constant() && x->constant()->rank() == 0; }
 

@@ -75,10 +75,7 @@ Value* SelectRow(NnefArgs& a) {
   return Select(placed(test), placed(both[0]), placed(both[1]));
 }
 
-Value* ClampRow(NnefArgs& a) {
-  const std::vector<Expr> all = a.Alike({a.Tensor("x"), a.Tensor("a"), a.Tensor("b")});
-  return Max(Min(all[0], all[2]), all[1]);
-}
+Value* SoftabsRow(NnefArgs& a) { return Sqrt(Shifted(Square(a.in(0)), a.Number("epsilon"))); }
 
 // --- Written -------------------------------------------------------------------------------------
 
@@ -159,6 +156,8 @@ absl::StatusOr<Value*> ToCast(NnefWriter& w) {
   return CannotExpress("a cast of ", Name(from), " to ", Name(to));
 }
 
+Value* ToCastOfLike(NnefWriter& w) { return w.Op("cast", {w.in(0)}, {{"to", Name(w.dtype(1))}}); }
+
 Value* ToXor(NnefWriter& w) {
   const Expr x(w, w.in(0)), y(w, w.in(1));
   return (x | y) & Not(x & y);
@@ -188,11 +187,12 @@ X2IR_NNEF_ONE(cosh, "cosh");
 X2IR_NNEF_ONE(asinh, "asinh");
 X2IR_NNEF_ONE(acosh, "acosh");
 X2IR_NNEF_ONE(atanh, "atanh");
-X2IR_NNEF_ONE(abs, "abs");
+X2IR_NNEF_ONE(tanh, "tanh");
 X2IR_NNEF_ONE(sign, "sign");
 X2IR_NNEF_ONE(neg, "neg");
 X2IR_NNEF_ONE(not, "not");
 #undef X2IR_NNEF_ONE
+X2IR_NNEF(abs).From("abs", OfOp("abs")).From("softabs", SoftabsRow).To("abs", ToOne("abs"));
 X2IR_NNEF(sqrt)
     .From("sqrt", OfOp("sqrt"))
     .From("rsqrt", OfOne([](const Expr& x) { return Reciprocal(Sqrt(x)); }))
@@ -274,7 +274,7 @@ X2IR_NNEF(or)
     .To("or", ToTwo("or"));
 X2IR_NNEF(xor).From("tract_core_xor", OfTwo(NnefXor)).To("and", ToXor);
 X2IR_NNEF(where).From("select", SelectRow).To("select", ToSelect);
-X2IR_NNEF(clip).From("clamp", ClampRow);
+X2IR_NNEF(cast_like).To("cast", ToCastOfLike);
 X2IR_NNEF(cast).From({"cast", "tract_core_cast"}, CastTo).To("cast", ToCast);
 
 }  // namespace x2ir

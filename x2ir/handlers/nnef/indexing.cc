@@ -29,6 +29,12 @@ Value* ScatterNdRow(NnefArgs& a) {
 // An element of a tensor of sizes: x[i].
 Value* ElementRow(NnefArgs& a) { return ElementAt(a.in(0), 0, a.Integer("index")); }
 
+absl::StatusOr<Values> TopKRow(NnefArgs& a) {
+  const Expr k = Reshape(a.AsInt64(a.Tensor("k")), {1});
+  const Sorted top = TopOf(a.in(0), k, a.AxisOf(a.Integer("axis")), a.Flag("largest"));
+  return Values{top.values, top.indices};
+}
+
 absl::StatusOr<Value*> ToGather(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   // The interpreter of NNEF-Tools and tract count negative ones from the end, as the IR does.
@@ -46,6 +52,7 @@ X2IR_NNEF(gather)
     .From({"gather", "tract_core_gather"}, GatherRow)
     .From("x2ir.element", ElementRow)
     .To("gather", ToGather);
+X2IR_NNEF(top_k).From("tract_core_topk", TopKRow);
 X2IR_NNEF(gather_elements).From("tract_core_gather_elements", GatherElementsRow);
 X2IR_NNEF(gather_nd).From("tract_core_gather_nd", GatherNdRow);
 X2IR_NNEF(scatter_elements).From("tract_core_scatter_elements", ScatterElementsRow);

@@ -37,12 +37,6 @@ absl::StatusOr<Values> MomentsRow(NnefArgs& a) {
   return Values{mean, Reduce(Square(a.in(0) - mean), "reduce_mean", axes, true)};
 }
 
-absl::StatusOr<Values> TopKRow(NnefArgs& a) {
-  const Expr k = Reshape(a.AsInt64(a.Tensor("k")), {1});
-  const Sorted top = TopOf(a.in(0), k, a.AxisOf(a.Integer("axis")), a.Flag("largest"));
-  return Values{top.values, top.indices};
-}
-
 // --- Written -------------------------------------------------------------------------------------
 
 // The axes of the node; nullopt where each element stays alone.
@@ -109,13 +103,13 @@ X2IR_NNEF(reduce_prod).From("tract_core_product_reduce", ReduceRow("reduce_prod"
 X2IR_NNEF(reduce_l1).To("sum_reduce", [](NnefWriter& w) { return L1BySum(w); });
 X2IR_NNEF(reduce_l2).To("sum_reduce", [](NnefWriter& w) { return L2BySum(w); });
 X2IR_NNEF(reduce_sum_square).To("sum_reduce", [](NnefWriter& w) { return SumSquareBySum(w); });
+X2IR_NNEF(reduce_log_sum_exp).To("sum_reduce", [](NnefWriter& w) { return LogSumExpBySum(w); });
 X2IR_NNEF(reduce_log_sum).To("sum_reduce", [](NnefWriter& w) { return LogSumBySum(w); });
-X2IR_NNEF(argmax)
-    .From("argmax_reduce", ArgReduceRow("argmax"))
+X2IR_NNEF(arg_max)
+    .From("argmax_reduce", ArgReduceRow("arg_max"))
     .To("argmax_reduce", ToArgReduce("argmax_reduce"));
-X2IR_NNEF(argmin)
-    .From("argmin_reduce", ArgReduceRow("argmin"))
+X2IR_NNEF(arg_min)
+    .From("argmin_reduce", ArgReduceRow("arg_min"))
     .To("argmin_reduce", ToArgReduce("argmin_reduce"));
-X2IR_NNEF(topk).From("tract_core_topk", TopKRow);
 
 }  // namespace x2ir

@@ -323,6 +323,26 @@ absl::StatusOr<Value*> ToPad(NnefWriter& w) {
       {{"padding", pairs}, {"border", mode == "edge" ? "replicate" : mode}, {"value", value}});
 }
 
+// A shape that is known is a constant.
+absl::StatusOr<Value*> ToShape(NnefWriter& w) {
+  const Shape* result = w.out_type().shape();
+  const std::vector<Dim>* sizes = w.node().output(0)->elements();
+  Attribute::Ints numbers;
+  if (sizes) {
+    for (const Dim& size : *sizes) {
+      if (!size.is_static()) return CannotExpress("a size that is not known");
+      numbers.push_back(size.value());
+    }
+  } else {
+    const auto known = w.shape(0) ? w.shape(0)->Static() : std::nullopt;
+    if (!known || !result || (*result)[0] != Dim(static_cast<int64_t>(known->size()))) {
+      return CannotExpress("a size that is not known");
+    }
+    numbers = *known;
+  }
+  return w.Call("copy", {{"x", w.Ints(numbers)}});
+}
+
 }  // namespace
 
 X2IR_NNEF(reshape).From("reshape", ReshapeRow).To("reshape", ToReshape);
@@ -338,6 +358,6 @@ X2IR_NNEF(pad).From("pad", PadRow).To("pad", ToPad);
 X2IR_NNEF(expand).From("tract_core_broadcast", BroadcastRow).To("tile", ToExpand);
 X2IR_NNEF(range).From("tract_core_range", RangeRow);
 X2IR_NNEF(trilu).From("tract_core_trilu", TriluRow);
-X2IR_NNEF(shape).From("tract_core_shape_of", ShapeOfRow);
+X2IR_NNEF(shape).From("tract_core_shape_of", ShapeOfRow).To("copy", ToShape);
 
 }  // namespace x2ir
