@@ -74,6 +74,8 @@ const std::vector<Kind>& Kinds() {
       {"mlpackage", {"m.mlmodel", "weights/weight.bin"}},
       {"darknet", {"d.cfg", "d.weights"}},
       {"ncnn", {"n.param", "n.bin"}},
+      {"nnef", {"graph.nnef", "w.dat", "graph.quant"}},
+      {"nnef_tar", {"n.nnef.tar"}},
       {"oneflow_graph", {"m.mlir", "variables/out", "variables/meta"}},
       {"oneflow_job", {"m.job", "variables/out", "variables/meta"}},
       {"torch", {"m.pt2"}},

@@ -1,6 +1,7 @@
 // Fuzz targets of the readers: bytes become files of a format, which are converted to IR.
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <initializer_list>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include "tests/fuzz/targets_util.h"
 #include "tests/torch/script_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/io/tar.h"
 #include "x2ir/formats/mlir/text.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
@@ -575,6 +577,63 @@ std::vector<std::string> RelayFiles(const char* program) {
   return {StrCat(program, kFileBoundary, TvmList({{"w", Floats({2, 2}, {1, 2, 3, 4})}}))};
 }
 
+// A model of NNEF with a fragment, lists, a loop over an axis, a tensor and its quantization; and
+// the same in an archive.
+constexpr char kNnefText[] = R"(version 1.0;
+extension tract_registry tract_core;
+extension tract_symbol S;
+fragment step(e: tensor<scalar>, h: tensor<scalar>) -> (o: tensor<scalar>) { o = tanh(e + h * 0.5); }
+fragment part(a: tensor<scalar>, f: integer[] = [2]) -> (b: tensor<scalar>) {
+  s = [for i in range_of(f) yield f[i] if i >= 0 else 1];
+  b = max_pool(a, size = [1,1] + s, stride = [1,1] + s, padding = [(0,0)] * (2 + length_of(f)));
+}
+graph g(x, z) -> (y, t) {
+  x = external<scalar>(shape = [1, 2, 4]);
+  z = external<scalar>(shape = [S, 2]);
+  w = variable<scalar>(shape = [2, 2, 3], label = 'w');
+  c = conv(x, w, [[0.5, 1.0]], groups = 1, border = 'replicate', dilation = [1]);
+  p = part(c, f = [2]) ^ 2.0;
+  [a, b] = split(p, axis = 1, ratios = [1, 1]);
+  y = select(a < b, reshape(a, shape = [0, -1, 1]), 3.0);
+  n = tract_core_shape_of(z)[0];
+  h = constant(shape = [1, 2], value = [0.0]);
+  t = tract_core_scan(body = "step", scan = [("e", slice(z, axes = [0], begin = [0], end = [n]), 0, 1)],
+                      full = [], state = [("h", h, "o")], output = [("o", "full", 0, 1)]);
+}
+)";
+std::string NnefTensor() {
+  constexpr uint32_t kWords[] = {0x0001ef4e, 12, 3, 2, 2, 3, 0, 0, 0, 0, 0, 8, 2};
+  std::string file(128 + 12, '\1');
+  std::fill_n(file.begin(), 128, '\0');
+  std::memcpy(file.data(), kWords, sizeof(kWords));
+  return file;
+}
+constexpr char kNnefQuant[] =
+    "\"w\": zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
+    "symmetric = false);\n";
+std::vector<std::string> NnefFiles() {
+  return {StrCat(kNnefText, kFileBoundary, NnefTensor(), kFileBoundary, kNnefQuant)};
+}
+std::vector<std::string> NnefArchives() {
+  std::string tar;
+  const auto add = [&](std::string_view name, const std::string& bytes) {
+    StrAppend(&tar, TarHeader(name, bytes.size()), bytes);
+    tar.resize((tar.size() + kTarBlock - 1) / kTarBlock * kTarBlock);
+  };
+  add("graph.nnef", kNnefText);
+  add("w.dat", NnefTensor());
+  add("graph.quant", kNnefQuant);
+  tar.resize(tar.size() + 2 * kTarBlock);
+  std::string packed;
+  GzipWriter gzip([&](std::string_view bytes) {
+    packed.append(bytes);
+    return absl::OkStatus();
+  });
+  (void)gzip.Append(tar);
+  (void)gzip.Finish();
+  return {tar, packed};
+}
+
 // Graphs of OneFlow with operands that are left out, several results and a variable in the folder
 // "variables"; the same as a job.
 constexpr char kOneflowGraph[] = R"(module {
@@ -712,6 +771,12 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(bytes, {"r.relay.json", "r.params"}, "/r.relay.json", "relay");
        }},
+      {"nnef", NnefFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"graph.nnef", "w.dat", "graph.quant"}, "/graph.nnef", "nnef");
+       }},
+      {"nnef_tar", NnefArchives,
+       [](std::string_view bytes) { ImportFiles(bytes, {"n.nnef.tar"}, "/n.nnef.tar", "nnef"); }},
       {"caffe", CaffeFiles,
        [](std::string_view bytes) {
          ImportFiles(bytes, {"c.prototxt", "c.caffemodel"}, "/c.prototxt", "caffe");

@@ -174,7 +174,7 @@ TEST(Golden, OpsOfLayers) {
 
 // Those that are written, too.
 TEST(Golden, OpsReadAndWritten) {
-  for (const std::string world : {"keras", "nnvm", "relay"}) {
+  for (const std::string world : {"keras", "nnef", "nnvm", "relay"}) {
     const OpsByName ops = OpsOf(world);
     std::set<std::string> names;
     for (const auto& [op, ir] : ops.read) names.insert(op);
