@@ -311,7 +311,12 @@ absl::Status GraphWriter::WriteControlFlow(Scope& scope, const Node& node,
 absl::StatusOr<std::string> GraphWriter::WriteFunction(std::string_view base, const Graph& graph,
                                                        const std::vector<const Value*>& captured,
                                                        bool returns_captured) {
-  const std::string name = Unique(functions_, base);
+  // As TensorFlow itself calls functions: without the separators of nodes.
+  std::string plain(base);
+  for (char& c : plain) {
+    if (c == '/' || c == '.' || c == '-') c = '_';
+  }
+  const std::string name = Unique(functions_, plain);
   StringMap<int> names;
   Scope scope{graph, names, true};
   WireWriter signature;
