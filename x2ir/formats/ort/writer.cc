@@ -116,6 +116,7 @@ class Writer {
       case AttrKind::kTensor: {
         const Tensor& tensor = *attr.get<Tensor>();
         if (tensor.is_sparse()) return CannotExpress("a sparse tensor as attribute");
+        X2IR_RETURN_IF_ERROR(Tables::CheckConstant(tensor));
         type = AttrType::kTensor;
         table.Add(fb::Attribute::VT_T, tables_.Dense(tensor, ""));
         break;
@@ -125,6 +126,7 @@ class Writer {
         std::vector<FlatRef> tensors;
         for (const Tensor& tensor : *attr.get<std::vector<Tensor>>()) {
           if (tensor.is_sparse()) return CannotExpress("a sparse tensor as attribute");
+          X2IR_RETURN_IF_ERROR(Tables::CheckConstant(tensor));
           tensors.push_back(tables_.Dense(tensor, ""));
         }
         table.Add(fb::Attribute::VT_TENSORS, file_.Vector(tensors));
@@ -241,21 +243,27 @@ class Writer {
     for (const Value* value : borrowed.all) outer->Add(value);
 
     std::vector<FlatRef> dense, sparse;
-    const auto add_initializer = [&](const Value& value) {
+    const auto add_initializer = [&](const Value& value) -> absl::Status {
       const Tensor& tensor = *value.constant();
-      const Annotations* notes = value.annotations().get();
+      if (const absl::Status status = Tables::CheckConstant(tensor); !status.ok()) {
+        return Annotate(status, StrCat("initializer '", value.name(), "'"));
+      }
       if (tensor.is_sparse()) {
         sparse.push_back(tables_.Sparse(tensor, value.name()));
-      } else {
-        dense.push_back(
-            tables_.Dense(tensor, value.name(),
-                          notes && !value.is_input() ? std::string_view(notes->doc_string) : ""));
+        return absl::OkStatus();
       }
+      const Annotations* notes = value.annotations().get();
+      const bool described = notes && !value.is_input();
+      dense.push_back(tables_.Dense(tensor, value.name(),
+                                    described ? std::string_view(notes->doc_string) : ""));
+      return absl::OkStatus();
     };
     for (const Value* input : graph.inputs()) {
-      if (input->constant()) add_initializer(*input);
+      if (input->constant()) X2IR_RETURN_IF_ERROR(add_initializer(*input));
     }
-    for (const Value* constant : graph.constants()) add_initializer(*constant);
+    for (const Value* constant : graph.constants()) {
+      X2IR_RETURN_IF_ERROR(add_initializer(*constant));
+    }
 
     FlatTable table;
     table.Add(fb::Graph::VT_INITIALIZERS, file_.Vector(dense));
