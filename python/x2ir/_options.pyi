@@ -88,6 +88,7 @@ class WriteOptions(TypedDict, total=False):
     target_version: str | None
     freeze: bool | None
     signature_name: str | None
+    quantize: Literal["none", "uint8", "uint16", "float16"] | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None
 
@@ -171,6 +172,7 @@ class ConvertOptions(TypedDict, total=False):
     signature: str | None
     freeze: bool | None
     signature_name: str | None
+    quantize: Literal["none", "uint8", "uint16", "float16"] | None
     dequantize: bool | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None
