@@ -1,14 +1,20 @@
 // TensorFlow's frozen graphs to the IR, back to TensorFlow's ops, and to the IR again: the same
 // results. What is written goes through a frozen graph, which is written again with the same bytes.
-// Cases that do not come back stand in tests/golden/tf_one_way.txt with the reason.
+// Cases that do not come back stand in tests/golden/tf_one_way.txt with the reason. ONNX's node
+// tests go the same way; those that are not written stand in tests/golden/tf_refused.txt.
 //
-//   X2IR_TF_CASES=REGEX    only the cases whose names match, each with its reason
-//   X2IR_UPDATE_GOLDEN=1   writes tf_one_way.txt
+//   X2IR_TF_CASES=REGEX    only the graphs whose names match, each with its reason
+//   X2IR_CASES=REGEX       the same of node tests
+//   X2IR_UPDATE_GOLDEN=1   writes tf_one_way.txt and tf_refused.txt
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/conformance/tf_cases_util.h"
+#include "tests/conformance/value_util.h"
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
@@ -53,10 +59,35 @@ TEST(TensorFlowBackTest, CasesComeBack) {
         if (tensor.ok()) inputs.push_back(*tensor);
       }
     }
-    tally.Add(test.name, ThereAndBack(*ir, "tf", {inputs}, DrawsNumbers(*ir->graph), ThroughFrozenGraph));
+    tally.Add(test.name,
+              ThereAndBack(*ir, "tf", {inputs}, DrawsNumbers(*ir->graph), ThroughFrozenGraph));
   }
   tally.Finish("tf", "graphs come back", "tests/golden/tf_one_way.txt",
                "Graphs that are read, but not written again.");
+}
+
+absl::StatusOr<Model> ThroughGraphDef(const Model& model) {
+  std::string bytes;
+  X2IR_RETURN_IF_ERROR(WriteTensorFlow(model, Sink::To(&bytes, "model.pb")));
+  return ParseTensorFlow(bytes);
+}
+
+TEST(TensorFlowBackTest, NodeTestsComeBack) {
+  const std::vector<std::filesystem::path> cases = OnnxNodeTests();
+  if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
+  BackTally tally;
+  for (const std::filesystem::path& folder : cases) {
+    const std::string name = folder.filename().string();
+    if (!tally.Wants(name)) continue;
+    const std::optional<NodeCase> test = ReadNodeCase(folder);
+    if (!test || !test->has_all_inputs) continue;  // sequences
+    const Back back = ThereAndBackOrSettled(test->ir, "tf", {test->inputs},
+                                            DrawsNumbers(*test->ir.graph), ThroughGraphDef);
+    // What several cases have in common is the first part of a problem.
+    tally.Add(name, back, std::string_view(back.problem).substr(0, back.problem.find("; ")));
+  }
+  tally.Finish("tf", "node tests are written and come back", "tests/golden/tf_refused.txt",
+               "Node tests that are not written as graphs of TensorFlow.");
 }
 
 }  // namespace
