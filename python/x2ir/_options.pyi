@@ -85,6 +85,8 @@ class WriteOptions(TypedDict, total=False):
     separate_params: bool | None
     resources: bool | None
     target_version: str | None
+    freeze: bool | None
+    signature_name: str | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None
 
@@ -165,6 +167,8 @@ class ConvertOptions(TypedDict, total=False):
     target_version: str | None
     model: str | None
     signature: str | None
+    freeze: bool | None
+    signature_name: str | None
     dequantize: bool | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None

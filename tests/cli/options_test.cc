@@ -286,6 +286,10 @@ TEST_F(Options, OfConversions) {
        "x2ir convert -q one.onnx --to ir -o one.json --fold-inputs x=2.5; x2ir show one.json; "
        "VERB small.onnx --to ir -q @; x2ir show small.json",
        "--fold-inputs x=x.npy", "\\{2\\.5\\}[\\s\\S]*small\\(\\) -> "},
+      {"--freeze", "VERB big.onnx --to tensorflow -q -o s @; ls s", "--freeze",
+       "^saved_model\\.pb\n$"},
+      {"--signature-name", "VERB big.onnx --to tensorflow -q -o s @; x2ir info s --signature mine",
+       "--signature-name mine", "MatMul"},
       {"--freeze-params",
        "x2ir convert -q param.onnx --no-freeze-params -o p.json; VERB p.json -o q.json --to ir @; "
        "x2ir info q.json | grep -c default",

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -22,6 +23,8 @@
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/formats/stablehlo/vhlo.h"
+#include "x2ir/formats/tensorflow/tensorflow.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -374,6 +377,37 @@ std::string SavedModelFiles() {
   return StrCat(SavedSum(), kFileBoundary, index, kFileBoundary, data.at(0));
 }
 
+// What x2ir writes: a loop with a stack and a branch, and a weight.
+absl::StatusOr<Model> ModelForTensorFlow() {
+  X2IR_ASSIGN_OR_RETURN(
+      Model model,
+      ModelFromText("graph g(n: int64[], x: float32[2]) -> (v, s) { w = float32[2]{1, 2}\n"
+                    "y = mul(x, w)\nv, s = loop(n, _, y) { body = graph b(i: int64[], c: bool[], p: float32[2]) "
+                    "-> (d, q, r) { d = identity(c)\nq = add(p, w)\nr = if(d) {\n"
+                    "then_branch = graph t() -> (a) { a = mul(q, w) },\n"
+                    "else_branch = graph e() -> (z) { z = relu(p) } } } } }",
+                    "", 0));
+  X2IR_RETURN_IF_ERROR(FromIr(model, "tf"));
+  return model;
+}
+std::string WrittenFrozenGraph() {
+  std::string bytes;
+  const absl::StatusOr<Model> model = ModelForTensorFlow();
+  if (!model.ok() || !WriteTensorFlow(*model, Sink::To(&bytes, "g.pb")).ok()) return "";
+  return bytes;
+}
+std::string WrittenSavedModel() {
+  std::map<std::string, std::string> files;
+  const absl::StatusOr<Model> model = ModelForTensorFlow();
+  const Sink sink = Sink::Files("", [&](std::string_view name, std::string_view bytes) {
+    files[std::string(name)].append(bytes);
+    return absl::OkStatus();
+  });
+  if (!model.ok() || !WriteTensorFlow(*model, sink).ok()) return "";
+  return StrCat(files["saved_model.pb"], kFileBoundary, files["variables/variables.index"],
+                kFileBoundary, files["variables/variables.data-00000-of-00001"]);
+}
+
 // Operators whose attributes are sizes.
 std::string SymbolOfManySizes() {
   using namespace symbol_files;
@@ -632,10 +666,13 @@ std::vector<FuzzTarget> ReadTargets() {
       {"tensorflow",
        [] {
          return std::vector{FrozenGraph(), GraphWithFunctions(), SavedModelFile(),
-                            std::string(kSavedModelText)};
+                            std::string(kSavedModelText), WrittenFrozenGraph()};
        },
        [](std::string_view bytes) { ImportFiles(bytes, {"g.pb"}, "/g.pb", "tensorflow"); }},
-      {"saved_model", [] { return std::vector{SavedModelFiles()}; },
+      {"saved_model",
+       [] {
+         return std::vector{SavedModelFiles(), WrittenSavedModel()};
+       },
        [](std::string_view bytes) {
          ImportFiles(bytes,
                      {"saved_model.pb", "variables/variables.index",

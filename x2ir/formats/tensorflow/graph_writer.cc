@@ -13,10 +13,6 @@ namespace {
 // The version of GraphDefs that is written: that of TensorFlow 2.4, which has all ops that are.
 constexpr int64_t kWrittenProducer = 561;
 constexpr int64_t kWrittenMinConsumer = 12;
-// Constants up to this size are written again in each function that uses them: kernels and other
-// converters want axes and sizes as constants, and a function's arguments are none.
-constexpr size_t kSmallConstant = 1024;
-
 bool IsLoop(const Node& node) {
   return node.op().view() == "While" || node.op().view() == "StatelessWhile";
 }
