@@ -24,7 +24,8 @@ constexpr uint32_t kTfComplex = TfBit(DType::kComplex64) | TfBit(DType::kComplex
 constexpr uint32_t kTfNumbers = kTfReals | kTfComplex;
 
 // Of an operator: the element types of its operand (a second row says those of another one), and
-// how many axes that may have. Operators without a row move elements of any type.
+// how many axes that may have. Operators without a row move elements of any type. A type that older
+// releases of TensorFlow lack is left out where casts are exact.
 struct TfKernel {
   std::string_view op;
   uint32_t types;
@@ -88,10 +89,10 @@ constexpr TfKernel kTfKernels[] = {
     {"MaxPool", kTfFloats | kTfI | kTfL | kTfS | kTfC | kTfU | TfBit(DType::kUInt16)},
     {"MaxPool3D", kTfF | kTfH | kTfBf},
     {"MaxPoolWithArgmax", kTfReals},
-    {"Maximum", kTfReals},
+    {"Maximum", kTfFloats | kTfI | kTfL | kTfS | kTfU | TfBit(DType::kUInt64)},
     {"Mean", kTfNumbers},
     {"Min", kTfReals},
-    {"Minimum", kTfReals},
+    {"Minimum", kTfFloats | kTfI | kTfL | kTfS | kTfU | TfBit(DType::kUInt64)},
     {"MirrorPad", kTfNumbers | kTfB | kTfText, 0, 5},
     {"Mul", kTfNumbers},
     {"Neg", kTfFloats | kTfI | kTfL | kTfS | kTfC | kTfComplex},
@@ -110,11 +111,11 @@ constexpr TfKernel kTfKernels[] = {
     {"ResizeNearestNeighbor", kTfReals},
     {"ReverseSequence", kTfNumbers | kTfB},
     {"RightShift", kTfInts},
-    {"Round", kTfFloats | kTfI | kTfL},
+    {"Round", kTfF | kTfD | kTfH | kTfI | kTfL},
     {"SelfAdjointEigV2", kTfF | kTfD | kTfComplex},
     {"Selu", kTfFloats},
     {"Sigmoid", kTfFloats | kTfComplex},
-    {"Sign", kTfFloats | kTfI | kTfL | kTfComplex},
+    {"Sign", kTfF | kTfD | kTfH | kTfI | kTfL | kTfComplex},
     {"Sin", kTfFloats | kTfComplex},
     {"Sinh", kTfFloats | kTfComplex},
     {"Softmax", kTfFloats},
@@ -131,7 +132,7 @@ constexpr TfKernel kTfKernels[] = {
     {"TensorScatterMin", kTfReals},
     {"Tile", kTfFloats | kTfI | kTfL | kTfS | kTfC | kTfU | kTfB | kTfText | kTfComplex},
     {"TopKV2", kTfReals},
-    {"TruncateDiv", kTfI | kTfL | kTfS | kTfC | kTfU | TfBit(DType::kUInt16)},
+    {"TruncateDiv", kTfI | kTfL | kTfS | kTfU | TfBit(DType::kUInt16)},
     {"TruncateMod", kTfI | kTfL | kTfF | kTfD},
     {"Where", kTfNumbers | kTfB, 0, 8},
 };
