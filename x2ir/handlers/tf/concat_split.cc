@@ -152,6 +152,7 @@ Value* Empty(TfArgs& a) {
 
 // `on` at the index, `off` elsewhere, which is everywhere if the index is out of range.
 Value* OneHot(TfArgs& a) {
+  a.Ignore("TI");
   const int64_t axis = a.Int("axis", -1);
   Value* indices = a.AsInt64(a.in(0));
   Value* depth = a.AsInt64(a.in(1));
@@ -190,6 +191,20 @@ Value* OnesLike(TfArgs& a) { return Like(a, 1); }
 absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const OneHotParts parts, OneHotPartsOf(w));
   return w.Tf("OneHot", {parts.index, parts.depth, parts.on, parts.off}, {{"axis", parts.axis}});
+}
+
+// 1 where the column is the row and k more.
+absl::StatusOr<Value*> ToTfEyeLike(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank != 2) return CannotExpress("rank ", rank);
+  const auto numbers = [&](int64_t axis) {
+    return Iota(
+        {w.b(), w.Op("squeeze", {w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}}),
+                                 w.Ints({0})})});
+  };
+  const Expr rows = Unsqueeze(Shifted(numbers(0), static_cast<double>(w.Int("k"))), {1}),
+             columns = Unsqueeze(numbers(1), {0});
+  return w.Cast(rows.Op("equal", {columns}), w.out_type().dtype());
 }
 
 absl::StatusOr<Value*> ToTfTranspose(TfWriter& w) {
@@ -271,6 +286,7 @@ X2IR_TF(expand)
     .To("BroadcastTo", ToTfExpand)
     .From({{"Empty", Empty}, {"ZerosLike", ZerosLike}, {"OnesLike", OnesLike}});
 X2IR_TF(one_hot).To("OneHot", ToTfOneHot).From("OneHot", OneHot);
+X2IR_TF(eye_like).To("Equal", ToTfEyeLike);
 X2IR_TF(transpose).To("Transpose", ToTfTranspose);
 X2IR_TF(tile).To("Tile", ToTfTile);
 X2IR_TF(pad).To("PadV2", ToTfPad);
