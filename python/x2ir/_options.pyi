@@ -85,6 +85,7 @@ class WriteOptions(TypedDict, total=False):
     separate_params: bool | None
     resources: bool | None
     target_version: str | None
+    quantize: Literal["none", "uint8", "uint16", "float16"] | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None
 
@@ -163,6 +164,7 @@ class ConvertOptions(TypedDict, total=False):
     separate_params: bool | None
     resources: bool | None
     target_version: str | None
+    quantize: Literal["none", "uint8", "uint16", "float16"] | None
     model: str | None
     signature: str | None
     dequantize: bool | None
