@@ -232,6 +232,18 @@ TEST_F(TfjsWrite, WhatIsRefused) {
   }
 }
 
+TEST_F(TfjsWrite, InputsThatNothingUsesStay) {
+  ASSERT_TRUE(
+      Write("graph g(a: int64[n,2], x: float32[2], b: bool[]) -> (y) { y = relu(x) }", "m").ok());
+  const absl::StatusOr<Model> back = Import(Path("m"));
+  ASSERT_TRUE(back.ok()) << back.status();
+  std::vector<std::string> inputs;
+  for (const Value* input : back->graph->inputs()) {
+    inputs.push_back(StrCat(input->name(), ": ", input->type().ToString()));
+  }
+  EXPECT_THAT(inputs, ElementsAre("a: int64[?,2]", "x: float32[2]", "b: bool[]"));
+}
+
 // Integers that are not in the range of int32, but only bounds of a slice.
 TEST_F(TfjsWrite, BoundsOfSlices) {
   ASSERT_TRUE(Write(R"(graph g(x: float32[n], s: int64[1]) -> (y) {
