@@ -96,6 +96,26 @@ struct Written {
   std::vector<NamedWeight> weights;
 };
 
+// TensorFlow.js wants a list of arguments of every function, which protobuf leaves out where it is
+// empty.
+absl::Status ListArguments(std::string* topology) {
+  if (topology->find("\"library\"") == topology->npos) return absl::OkStatus();
+  X2IR_ASSIGN_OR_RETURN(Json graph, Json::Parse(*topology));
+  std::vector<Json> functions = graph["library"]["function"].items();
+  if (functions.empty()) return absl::OkStatus();
+  for (Json& function : functions) {
+    if (function["signature"].Has("inputArg")) continue;
+    Json signature = function["signature"];
+    signature.Set("inputArg", Json::Array({}));
+    function.Set("signature", std::move(signature));
+  }
+  Json library = graph["library"];
+  library.Set("function", Json::Array(std::move(functions)));
+  graph.Set("library", std::move(library));
+  *topology = graph.ToString();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Written> WriteGraph(const Model& model) {
   X2IR_RETURN_IF_ERROR(model.graph->CheckNames());
   TfGraphWriter graph(model, [](const Tensor&) { return tf_format::ConstantPlace::kApart; });
@@ -109,6 +129,7 @@ absl::StatusOr<Written> WriteGraph(const Model& model) {
         return absl::OkStatus();
       },
       ProtoJsonStyle::kCompact));
+  X2IR_RETURN_IF_ERROR(ListArguments(&written.topology));
   Json signature = Json::Object();
   X2IR_ASSIGN_OR_RETURN(Json inputs, SignaturePorts(graph.inputs()));
   X2IR_ASSIGN_OR_RETURN(Json outputs, SignaturePorts(graph.outputs()));

@@ -214,6 +214,8 @@ absl::StatusOr<Value*> ToTfTranspose(TfWriter& w) {
 
 Value* ToTfExpand(TfWriter& w) {
   if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("BroadcastTo", {w.in(0), known});
+  const Shape* shape = w.in(0)->shape();
+  if (shape && shape->rank() == 0) return w.Tf("Fill", {w.in(1), w.in(0)});
   Value* own = w.Op("shape", {w.in(0)});
   Value* both = w.Tf("BroadcastArgs", {own, w.Cast(w.in(1), DType::kInt64)}, {},
                      Type::Tensor(DType::kInt64, Shape({Dim()})));
