@@ -187,7 +187,10 @@ absl::StatusOr<Values> ToTfIf(TfWriter& w) {
     attrs.Set(name, branch.Clone());
   }
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  Value* cond = rank == 0 ? w.in(0) : w.Reshape(w.in(0), {});
+  // The rank of what branches and loops give is not known when they are read.
+  const Node* producer = w.in(0)->producer();
+  const bool is_scalar = rank == 0 && !(producer && !producer->subgraphs().empty());
+  Value* cond = is_scalar ? w.in(0) : w.Reshape(w.in(0), {});
   const size_t count = w.node().num_outputs();
   std::vector<Type> types;
   for (size_t i = 0; i < count; ++i) types.push_back(w.out_type(i));
