@@ -140,15 +140,17 @@ absl::StatusOr<Values> While(TfArgs& a) {
     if (!changes.empty()) {
       const Values now =
           b.Ops("if", {next}, {{"then_branch", run}, {"else_branch", idle}}, changes.size());
-      for (size_t k = 0; k < changes.size(); ++k) state[changes[k]] = now[k];
+      for (size_t k = 0; k < changes.size(); ++k) {
+        state[changes[k]] = OfSameRank(b, now[k], *a.in(changes[k]));
+      }
     }
   } else {
     const Values now = InlineGraph(b, *step, state);
-    for (const size_t i : changes) state[i] = now[i];
+    for (const size_t i : changes) state[i] = OfSameRank(b, now[i], *a.in(i));
     next = CondOf(b, *cond, state, scalar);
   }
   Values results;
-  for (const size_t i : changes) results.push_back(OfSameRank(b, state[i], *a.in(i)));
+  for (const size_t i : changes) results.push_back(state[i]);
   X2IR_RETURN_IF_ERROR(b.status());
   Value* starts =
       once ? a.b().Constant(Tensor::Scalar<bool>(true)) : CondOf(a.b(), *cond, a.inputs(), scalar);
@@ -187,10 +189,7 @@ absl::StatusOr<Values> ToTfIf(TfWriter& w) {
     attrs.Set(name, branch.Clone());
   }
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  // The rank of what branches and loops give is not known when they are read.
-  const Node* producer = w.in(0)->producer();
-  const bool is_scalar = rank == 0 && !(producer && !producer->subgraphs().empty());
-  Value* cond = is_scalar ? w.in(0) : w.Reshape(w.in(0), {});
+  Value* cond = rank == 0 ? w.in(0) : w.Reshape(w.in(0), {});
   const size_t count = w.node().num_outputs();
   std::vector<Type> types;
   for (size_t i = 0; i < count; ++i) types.push_back(w.out_type(i));
