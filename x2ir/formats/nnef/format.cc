@@ -1,6 +1,7 @@
 // Registers the format "nnef".
 #include "x2ir/formats/format.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "x2ir/formats/io/tar.h"
@@ -38,7 +39,8 @@ std::vector<std::string> FilesOfNnefFolder(const std::string& path) {
        it.increment(error)) {
     files.push_back(it->path().string());
   }
-  files.push_back((std::filesystem::path(path) / nnef::kGraphFile).string());
+  const std::string graph = (std::filesystem::path(path) / nnef::kGraphFile).string();
+  if (std::find(files.begin(), files.end(), graph) == files.end()) files.push_back(graph);
   return files;
 }
 
