@@ -1,7 +1,6 @@
 // Registers the format "nnef".
 #include "x2ir/formats/format.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "x2ir/formats/io/tar.h"
@@ -34,13 +33,13 @@ Match RecognizeNnef(const Candidate& file) {
 // What writing to the folder replaces.
 std::vector<std::string> FilesOfNnefFolder(const std::string& path) {
   std::vector<std::string> files;
+  if (nnef::IsArchiveName(path)) return files;
   std::error_code error;
   for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
        it.increment(error)) {
     files.push_back(it->path().string());
   }
-  const std::string graph = (std::filesystem::path(path) / nnef::kGraphFile).string();
-  if (std::find(files.begin(), files.end(), graph) == files.end()) files.push_back(graph);
+  files.push_back((std::filesystem::path(path) / nnef::kGraphFile).string());
   return files;
 }
 
