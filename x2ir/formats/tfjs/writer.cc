@@ -211,8 +211,7 @@ std::vector<std::string> TfjsFiles(const std::string& path) {
   for (const std::string& name : tfjs::WeightFilesOf(at.model())) {
     files.push_back((at.folder / name).string());
   }
-  const std::string first = (at.folder / StrCat(at.prefix, "group1-shard1of1.bin")).string();
-  if (std::find(files.begin(), files.end(), first) == files.end()) files.push_back(first);
+  files.push_back((at.folder / StrCat(at.prefix, "group1-shard1of1.bin")).string());
   return files;
 }
 

@@ -251,12 +251,6 @@ absl::StatusOr<Values> ToTfWhile(TfWriter& w) {
     loop.AddStack(stacks.Start(i), TfStacks::ListType());
   }
   X2IR_ASSIGN_OR_RETURN(const GraphPtr cond, loop.Condition());
-  // A tensor that is no scalar would be true unless it is empty.
-  if (Value* asked = cond->outputs()[0]; !asked->shape() || asked->shape()->rank() != 0) {
-    Builder b(*cond, nullptr);
-    cond->SetOutput(0, b.Op("reshape", {asked, b.Ints({})}));
-    X2IR_RETURN_IF_ERROR(b.status());
-  }
   X2IR_ASSIGN_OR_RETURN(const GraphPtr step, loop.Body([&](Builder& b, size_t i, Value* stack,
                                                            Value* added, Value* round) {
     return stacks.Put(b, i, stack, added, round);
