@@ -42,7 +42,7 @@ struct Row {
   std::string_view shape, lines, input, want, before = "";
 };
 
-// Results follow from the formulas of the specification, by hand.
+// Results follow from the formulas of the operators, by hand.
 const Row kRows[] = {
     // Tensors of fewer axes broadcast from the first axis.
     {"[2,2]", "b = constant(shape = [2], value = [10.0, 20.0]); y = x + b;",
@@ -197,7 +197,7 @@ TEST(Nnef, WrongTextsAreErrors) {
               HasSubstr("nested too deep"));
 }
 
-// A header and elements, as the specification has them.
+// A header and elements, as files have them.
 std::string Dat(uint16_t type, uint32_t bits, std::vector<uint32_t> dims, std::string_view items) {
   std::string file(128, '\0');
   const auto put = [&](size_t at, auto value) { std::memcpy(&file[at], &value, sizeof(value)); };
