@@ -301,8 +301,6 @@ absl::StatusOr<Values> ToTfConvTranspose(TfWriter& w) {
     return ConvWithZerosBetween(w);
   }
   if (rank == 3 && w.attrs().Has("output_shape")) return CannotExpress("an output_shape");
-  if (!IsChannelsLast(w)) return ValuesOf(WithChannelsLast, w);
-  if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   const size_t n = static_cast<size_t>(rank) - 2;
   const Shape* out = w.out_type().shape();
   std::vector<int64_t> sizes;
@@ -312,6 +310,9 @@ absl::StatusOr<Values> ToTfConvTranspose(TfWriter& w) {
     }
     sizes.push_back((*out)[i].value());
   }
+  // Not before: what is refused stays as it is, for lowerings and messages.
+  if (!IsChannelsLast(w)) return ValuesOf(WithChannelsLast, w);
+  if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   X2IR_ASSIGN_OR_RETURN(Window window, ReadTransposedWindow(w, *out));
   // Of three axes padding is cut off afterwards.
   std::vector<int64_t> starts, ends;
