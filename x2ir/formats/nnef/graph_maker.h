@@ -31,7 +31,7 @@ struct ModelParts::Submodel {
 };
 
 // Adds to an empty graph, and to the names of weights. InvalidArgument for what is wrong, with its
-// line; more than a million steps or calls nested more than 200 deep are an error.
+// line; more than a million steps or expressions and calls nested more than 300 deep are an error.
 absl::Status MakeNnefGraph(const std::string& text, const Document& document,
                            const ModelParts& parts, Model* model);
 

@@ -1,0 +1,154 @@
+// What the files of a model hold: external tensors, variables, constants, models in the model.
+#include <algorithm>
+#include <utility>
+
+#include "x2ir/formats/nnef/graph_maker_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/status.h"
+
+namespace x2ir {
+namespace nnef {
+namespace {
+
+DType TypeNamed(std::string_view name) {
+  struct Row {
+    std::string_view name;
+    DType dtype;
+  };
+  static constexpr Row kRows[] = {
+      {"scalar", DType::kFloat32}, {"integer", DType::kInt64}, {"logical", DType::kBool},
+      {"f16", DType::kFloat16},    {"f32", DType::kFloat32},   {"f64", DType::kFloat64},
+      {"i8", DType::kInt8},        {"i16", DType::kInt16},     {"i32", DType::kInt32},
+      {"i64", DType::kInt64},      {"u8", DType::kUInt8},      {"u16", DType::kUInt16},
+      {"u32", DType::kUInt32},     {"u64", DType::kUInt64},    {"bool", DType::kBool},
+      {"tdim", DType::kInt64}};
+  for (const Row& row : kRows) {
+    if (row.name == name) return row.dtype;
+  }
+  return DType::kUndefined;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> GraphMaker::LabelOf(const SyntaxExpr& call, Scope* scope) {
+  X2IR_ASSIGN_OR_RETURN(const Item label, ArgumentOf(call, "label", scope));
+  if (label.kind != Item::kText) return Invalid("a label that is no text");
+  return label.text;
+}
+// The label of an external tensor is not read: it has no file.
+ItemOr GraphMaker::External(const SyntaxExpr& call, Scope* scope) {
+  std::string type = call.type.empty() ? "scalar" : call.type;
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const std::string& name = call.names[i];
+    if (name == "label") continue;
+    X2IR_ASSIGN_OR_RETURN(const Item item, Evaluate(*call.args[i], scope));
+    if (name == "datum_type" && item.kind == Item::kText) {
+      type = item.text;
+      continue;
+    }
+    if ((name != "shape" && !name.empty()) || item.kind != Item::kList) {
+      return Invalid("'", call.text, "' has no such parameter '", name, "'");
+    }
+    for (const Item& size : item.items) {
+      if (size.kind == Item::kSize) {
+        dims.push_back(size.size);
+      } else if (size.kind == Item::kInt && size.integer >= 0) {
+        dims.emplace_back(size.integer);
+      } else {
+        return Invalid("a shape of what are no sizes");
+      }
+    }
+  }
+  const DType dtype = TypeNamed(type);
+  if (dtype == DType::kUndefined) return Unimplemented("external tensors of type '", type, "'");
+  if (graph_ != model_->graph.get()) return Unimplemented("external tensors in the body of a scan");
+  Value* input = graph_->AddInput(graph_->UniqueName("external"), Type::Tensor(dtype, Shape(dims)));
+  for (size_t i = 0; i < dims.size(); ++i) {
+    for (auto& [name, place] : symbols_) {
+      if (!place.first && dims[i] == Dim::Symbol(name)) place = {input, static_cast<int64_t>(i)};
+    }
+  }
+  return Item::Of(input);
+}
+ItemOr GraphMaker::Variable(const SyntaxExpr& call, Scope* scope) {
+  X2IR_ASSIGN_OR_RETURN(const std::string label, LabelOf(call, scope));
+  X2IR_ASSIGN_OR_RETURN(const Item shape, ArgumentOf(call, "shape", scope));
+  const auto again = variables_.find(label);
+  if (again != variables_.end()) return Item::Of(again->second);
+  X2IR_ASSIGN_OR_RETURN(StoredTensor stored, parts_.tensor(label));
+  std::vector<int64_t> dims;
+  for (const Item& size : shape.items) dims.push_back(size.kind == Item::kInt ? size.integer : -1);
+  if (dims != stored.tensor.dims()) {
+    return Invalid("variable '", label, "' is of shape [", Shape::FromInts(dims).ToString(),
+                   "], and its file has [", stored.tensor.shape().ToString(), "]");
+  }
+  // Constants are of the whole model, not of the body of a scan.
+  Graph* whole = model_->graph.get();
+  const std::string name = whole->UniqueName(label);
+  Value* value = whole->AddConstant(name, std::move(stored.tensor));
+  named_.insert(value);
+  model_->weights.push_back({name, {label}, true});
+  if (stored.is_quantized) quantized_.insert(value);
+  variables_[label] = value;
+  return Item::Of(value);
+}
+ItemOr GraphMaker::Constant(const SyntaxExpr& call, Scope* scope) {
+  X2IR_ASSIGN_OR_RETURN(const Item shape, ArgumentOf(call, "shape", scope));
+  X2IR_ASSIGN_OR_RETURN(const Item value, ArgumentOf(call, "value", scope));
+  std::vector<int64_t> dims;
+  for (const Item& size : shape.items) {
+    if (size.kind != Item::kInt || size.integer < 0) return Invalid("a shape of what are no sizes");
+    dims.push_back(size.integer);
+  }
+  const auto count = CheckedProduct(dims);
+  if (!count || *count > int64_t{1} << 24 || value.is_computed()) {
+    return Invalid("a constant of that size, or of computed numbers");
+  }
+  const auto given = static_cast<int64_t>(value.items.size());
+  if (value.kind != Item::kList || (given != *count && given != 1)) {
+    return Invalid("a constant of ", *count, " elements with ", given, " values");
+  }
+  Item all = value;
+  if (given == 1 && *count != 1) all.items.assign(static_cast<size_t>(*count), value.items[0]);
+  if (call.type == "scalar" || call.type.empty()) {
+    for (Item& item : all.items) {
+      if (item.kind == Item::kInt) item = Item::Real(item.number());
+    }
+  }
+  X2IR_ASSIGN_OR_RETURN(const Tensor tensor, TensorOfItem(all));
+  return Item::Of(graph_->AddConstant(graph_->UniqueName("constant"), tensor.Reshaped(dims)));
+}
+
+// --- Models in models --------------------------------------------------------------------------
+
+ItemOr GraphMaker::CallSubmodel(const SyntaxExpr& call, Scope* scope) {
+  X2IR_ASSIGN_OR_RETURN(const std::string label, LabelOf(call, scope));
+  if (call.args.empty() || !call.names[0].empty()) return Invalid("a model without its input");
+  X2IR_ASSIGN_OR_RETURN(const Item input, Evaluate(*call.args[0], scope));
+  X2IR_ASSIGN_OR_RETURN(const ModelParts::Submodel inside, parts_.submodel(label));
+  const std::vector<Parameter>& params = inside.document.graph.params;
+  if (params.size() != 1) return Unimplemented("a model inside of a model with several inputs");
+  // Its inputs are given to it, so what says that they are external is left out.
+  GraphMaker maker(text_, inside.document, inside.parts, model_);
+  maker.graph_ = graph_;
+  maker.located_ = false;
+  Scope inner;
+  inner.depth = scope->depth + 1;
+  inner.prefix = StrCat(label, ".");
+  inner.names[params[0].name] = input;
+  for (const Assignment& line : inside.document.graph.body) {
+    if (line.results.size() == 1 && line.results[0] == params[0].name) continue;
+    X2IR_RETURN_IF_ERROR(Annotate(maker.Assign(line, &inner), StrCat("model '", label, "'")));
+  }
+  std::vector<Item> results;
+  for (const Parameter& result : inside.document.graph.results) {
+    const auto found = inner.names.find(result.name);
+    if (found == inner.names.end()) return Invalid("'", result.name, "' is not defined");
+    results.push_back(found->second);
+  }
+  return ResultsItem(std::move(results));
+}
+
+}  // namespace nnef
+}  // namespace x2ir
