@@ -14,6 +14,7 @@
 #include "tests/core/back_util.h"
 #include "tests/core/run_text_util.h"
 #include "tests/core/temp_dir_util.h"
+#include "tests/formats/nnef_files_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/formats/io/tar.h"
@@ -25,25 +26,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-using Files = std::map<std::string, std::string>;
-
-absl::StatusOr<Model> ReadFiles(const Files& files) {
-  const auto held = std::make_shared<Files>(files);
-  return Import(FromMemory("", "graph.nnef", held), {.format = "nnef"});
-}
-
-// A graph of one input x of that shape and the lines, which define y.
-std::string Text(std::string_view shape, std::string_view lines, std::string_view before = "") {
-  return StrCat("version 1.0;\n", before, "graph g(x) -> (y) {\n  x = external(shape = ", shape,
-                ");\n  ", lines, "\n}\n");
-}
-
-struct Row {
-  std::string_view shape, lines, input, want, before = "";
-};
-
 // Results follow from the formulas of the operators, by hand.
-const Row kRows[] = {
+const NnefRow kNnefRows[] = {
     // Tensors of fewer axes broadcast from the first axis.
     {"[2,2]", "b = constant(shape = [2], value = [10.0, 20.0]); y = x + b;",
      "float32[2,2]{1, 2, 3, 4}", "float32[2,2]{11, 12, 23, 24}"},
@@ -81,6 +65,30 @@ const Row kRows[] = {
     {"[1,1,2]",
      "y = max_pool(x, size = [1,1,2], padding = [(0,0),(0,0),(0,1)], border = 'ignore');",
      "float32[1,1,2]{-1, -2}", "float32[1,1,2]{-1, -2}"},
+    // Of a pool, the places; an odd element of the padding is at the end.
+    {"[1,1,4]",
+     "m, i = max_pool_with_index(x, size = [1,1,2], stride = [1,1,2], padding = "
+     "[(0,0),(0,0),(0,0)]); y = desample(m, i, size = [1,1,2], stride = [1,1,2], padding = "
+     "[(0,0),(0,0),(0,0)]);",
+     "float32[1,1,4]{1, 3, 5, 5}", "float32[1,1,4]{0, 3, 5, 0}"},
+    {"[1,1,4]",
+     "i = argmax_pool(x, size = [1,1,2], stride = [1,1,2], border = 'ignore'); y = sample(x, i, "
+     "size = [1,1,2], stride = [1,1,2], border = 'ignore');",
+     "float32[1,1,4]{1, 3, 5, 4}", "float32[1,1,2]{3, 5}"},
+    {"[1,1,4]",
+     "i = argmax_pool(x, size = [1,1,3], border = 'ignore'); y = sample(-x, i, size = [1,1,3], "
+     "border = 'ignore');",
+     "float32[1,1,4]{1, 3, 5, 4}", "float32[1,1,4]{-3, -5, -5, -5}"},
+    {"[1,1,5]",
+     "m, i = max_pool_with_index(x, size = [1,1,2], stride = [1,1,2], border = 'ignore'); y = "
+     "desample(m, i, size = [1,1,2], stride = [1,1,2], border = 'ignore', output_shape = "
+     "[1,1,5]);",
+     "float32[1,1,5]{1, 3, 5, 4, 7}", "float32[1,1,5]{0, 3, 5, 0, 7}"},
+    // A window over all axes.
+    {"[2,2]",
+     "m, i = max_pool_with_index(x, size = [2,1], stride = [2,1], padding = [(0,0),(0,0)]); y = "
+     "desample(2.0 * m, i, size = [2,1], stride = [2,1], padding = [(0,0),(0,0)]);",
+     "float32[2,2]{1, 4, 3, 2}", "float32[2,2]{0, 8, 6, 0}"},
     {"[1,1,2]", "y = box(x, size = [1,1,2], padding = [(0,0),(0,0),(0,1)], normalize = true);",
      "float32[1,1,2]{2, 4}", "float32[1,1,2]{3, 2}"},
     {"[1,1,2]",
@@ -147,69 +155,40 @@ const Row kRows[] = {
      "  b = max_pool(a, size = [1,1] + s, stride = [1,1] + s, padding = [(0,0)] * n);\n}\n"},
 };
 
-TEST(Nnef, TextsCompute) {
-  for (const Row& row : kRows) {
-    const std::string text = Text(row.shape, row.lines, row.before);
-    const auto model = ReadFiles({{"graph.nnef", text}});
-    EXPECT_EQ(ResultsText(model, {std::string(row.input)}), row.want) << text;
-  }
-}
+TEST(Nnef, TextsCompute) { ExpectNnefRows({std::begin(kNnefRows), std::end(kNnefRows)}); }
 
-struct Refusal {
-  std::string_view text, want;
-};
 TEST(Nnef, WrongTextsAreErrors) {
-  const Refusal rows[] = {
+  const std::string head = "version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); ";
+  const std::string image = "version 1.0;\ngraph g(x) -> (y) { x = external(shape = [1,1,4]); ";
+  ExpectNnefRefusals({
       {"version 1.0;", "expected 'graph'"},
       {"version 1.0;\ngraph g(x) -> (y) { y = x; }", "'x' is not defined"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); }", "'y' is not defined"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = nonsense(x); }",
-       "operator 'nonsense'"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = relu(x, z = 1); }",
-       "'relu' has no parameter 'z'"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = squeeze(x); }",
-       "'squeeze': 'axes' is missing"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = x; y = x; }",
-       "'y' is defined twice"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = variable(shape = [2], "
-       "label = '../w'); }",
-       "there is no file '../w.dat'"},
-      {"version 1.0;\nfragment f(a: tensor<scalar>) -> (b: tensor<scalar>) { b = f(a); }\ngraph "
-       "g(x) -> (y) { x = external(shape = [2]); y = f(x); }",
-       "call each other too deep"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); n = [0] * 1000000 * 1000000; "
-       "y = x; }",
-       "a list repeated"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = update(x, x); }",
-       "update"},
-      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [1,1,2]); y = max_pool(x, size = "
-       "[1,1,2], border = 'reflect-even'); }",
-       "reflect-even"},
-  };
-  for (const Refusal& row : rows) {
-    const auto model = ReadFiles({{"graph.nnef", std::string(row.text)}});
-    ASSERT_FALSE(model.ok()) << row.text;
-    EXPECT_THAT(std::string(model.status().message()), HasSubstr(row.want)) << row.text;
-  }
-  std::string deep = "version 1.0;\ngraph g(x) -> (y) { y = ";
-  for (int i = 0; i < 100000; ++i) deep += '(';
-  EXPECT_THAT(std::string(ReadFiles({{"graph.nnef", deep}}).status().message()),
-              HasSubstr("nested too deep"));
-}
-
-// A header and elements, as files have them.
-std::string Dat(uint16_t type, uint32_t bits, std::vector<uint32_t> dims, std::string_view items) {
-  std::string file(128, '\0');
-  const auto put = [&](size_t at, auto value) { std::memcpy(&file[at], &value, sizeof(value)); };
-  file[0] = 0x4e;
-  file[1] = static_cast<char>(0xef);
-  file[2] = 1;
-  put(4, static_cast<uint32_t>(items.size()));
-  put(8, static_cast<uint32_t>(dims.size()));
-  for (size_t i = 0; i < dims.size(); ++i) put(12 + 4 * i, dims[i]);
-  put(44, bits);
-  put(48, type);
-  return file + std::string(items);
+      {head + "}", "'y' is not defined"},
+      {head + "y = nonsense(x); }", "operator 'nonsense'"},
+      {head + "y = relu(x, z = 1); }", "'relu' has no parameter 'z'"},
+      {head + "y = squeeze(x); }", "'squeeze': 'axes' is missing"},
+      {head + "y = x; y = x; }", "'y' is defined twice"},
+      {head + "y = update(x, x); }", "an update of what is no variable"},
+      {image + "y = max_pool(x, size = [1,1,2], border = 'reflect-even'); }", "reflect-even"},
+      // Numbers of places are not the same in all runtimes.
+      {image + "y = argmax_pool(x, size = [1,1,2], border = 'ignore'); }",
+       "places of the largest that others than sample and desample see"},
+      {image + "i = argmax_pool(x, size = [1,1,3], border = 'constant'); y = sample(x, i, size = "
+               "[1,1,3], border = 'constant'); }",
+       "places of the largest among the elements of a border"},
+      {image + "i = argmax_pool(x, size = [1,1,2], border = 'ignore'); y = sample(x, i, size = "
+               "[1,1,3], border = 'ignore'); }",
+       "another window than that of the pool"},
+      {image + "m, i = max_pool_with_index(x, size = [1,1,2], border = 'ignore'); y = desample(m, "
+               "i, size = [1,1,2], border = 'ignore'); }",
+       "windows that overlap"},
+      {image + "i = constant<integer>(shape = [1,1,1], value = [0]); y = sample(x, i, size = "
+               "[1,1,2]); }",
+       "an index that is not of a pool of the graph"},
+      {image + "r = constant(shape = [1,4], value = [0.0]); i = constant<integer>(shape = [1], "
+               "value = [0]); y = max_roi_pool(x, r, i, output_size = [1]); }",
+       "max_roi_pool"},
+  });
 }
 
 TEST(Nnef, TensorFilesOfAllTypes) {
@@ -232,7 +211,7 @@ TEST(Nnef, TensorFilesOfAllTypes) {
       {0, 32, "\x00\x00\x80\x3f"sv, "error"},
   };
   for (const DatRow& row : rows) {
-    const std::string file = Dat(row.type, row.bits, {2}, row.items);
+    const std::string file = NnefDat(row.type, row.bits, {2}, row.items);
     const absl::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(file.data()),
                                             file.size());
     const auto tensor = nnef::ReadTensorFile(Blob::InMemory(bytes, nullptr, "w.dat"));
@@ -240,31 +219,48 @@ TEST(Nnef, TensorFilesOfAllTypes) {
   }
 }
 
+// A variable that runs change is an input and an output; others see what it was before.
+TEST(Nnef, UpdatedVariablesAreInputsAndOutputs) {
+  const NnefFileMap files = {
+      {"graph.nnef",
+       NnefText("[2]",
+                "h = variable(shape = [2], label = 'state/h'); n = update(h, h + x); y = n * 2.0 + "
+                "h;")},
+      {"state/h.dat", NnefDat(0, 32, {2}, std::string(8, '\0'))}};
+  const auto model = ReadNnefFiles(files);
+  ASSERT_TRUE(model.ok()) << model.status();
+  ASSERT_EQ(model->graph->inputs().size(), 2u);
+  EXPECT_EQ(model->graph->inputs()[1]->name(), "state/h");
+  EXPECT_EQ(model->graph->outputs()[1]->name(), "state/h_out");
+  EXPECT_EQ(ResultsText(model->Clone(), {"float32[2]{1, 2}", "float32[2]{10, 20}"}),
+            "float32[2]{32, 64}; float32[2]{11, 22}");
+}
+
 // Stored integers of a quantization are the numbers that they stand for.
 TEST(Nnef, QuantizedVariables) {
-  const Files files = {
-      {"graph.nnef", Text("[2]", "w = variable(shape = [2], label = 'w'); y = x + w;")},
-      {"w.dat", Dat(2, 8, {2}, "\x03\x05")},
+  const NnefFileMap files = {
+      {"graph.nnef", NnefText("[2]", "w = variable(shape = [2], label = 'w'); y = x + w;")},
+      {"w.dat", NnefDat(2, 8, {2}, "\x03\x05")},
       {"graph.quant",
        "\"w\": zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
        "symmetric = false);\n"}};
-  EXPECT_EQ(ResultsText(ReadFiles(files), {"float32[2]{0, 10}"}), "float32[2]{1, 12}");
+  EXPECT_EQ(ResultsText(ReadNnefFiles(files), {"float32[2]{0, 10}"}), "float32[2]{1, 12}");
 }
 
 // Written as a folder and as archives; the same bytes when it is written again.
 TEST(Nnef, WrittenFilesAreReadAgain) {
-  const Files files = {
+  const NnefFileMap files = {
       {"graph.nnef",
-       Text("[2, 2]",
-            "w = variable(shape = [2, 2], label = 'w'); t = matmul(x, w); y = relu(t) + 0.5;")},
+       NnefText("[2, 2]",
+                "w = variable(shape = [2, 2], label = 'w'); t = matmul(x, w); y = relu(t) + 0.5;")},
       {"w.dat",
-       Dat(0, 32, {2, 2}, std::string_view("\0\0\x80\x3f\0\0\0\x40\0\0\0\0\0\0\x80\x3f", 16))}};
+       NnefDat(0, 32, {2, 2}, std::string_view("\0\0\x80\x3f\0\0\0\x40\0\0\0\0\0\0\x80\x3f", 16))}};
   for (const std::string name : {"m.nnef", "m.nnef.tar", "m.nnef.tgz"}) {
-    auto model = ReadFiles(files);
-    std::shared_ptr<Files> written[2];
+    auto model = ReadNnefFiles(files);
+    std::shared_ptr<NnefFileMap> written[2];
     for (auto& round : written) {
       ASSERT_TRUE(model.ok()) << model.status();
-      round = std::make_shared<Files>();
+      round = std::make_shared<NnefFileMap>();
       ASSERT_TRUE(Export(*std::move(model), IntoMemory(name, round), {.format = "nnef"}).ok());
       const bool folder = name == "m.nnef";
       model = Import(FromMemory(folder ? "m.nnef/" : "", folder ? "graph.nnef" : name, round),
@@ -282,7 +278,7 @@ TEST(Nnef, FoldersAreReplacedWhole) {
   namespace fs = std::filesystem;
   const TempDir dir;
   const auto write = [&](std::string_view lines) {
-    absl::StatusOr<Model> model = ReadFiles({{"graph.nnef", Text("[2]", lines)}});
+    absl::StatusOr<Model> model = ReadNnefFiles({{"graph.nnef", NnefText("[2]", lines)}});
     EXPECT_TRUE(model.ok()) << model.status();
     return Export(*std::move(model), dir.Path("m.nnef"), {.format = "nnef"});
   };
@@ -310,7 +306,7 @@ TEST(Nnef, FoldersAreReplacedWhole) {
 }
 
 TEST(Nnef, BrokenArchivesAreErrors) {
-  const std::string text = Text("[1]", "y = x;");
+  const std::string text = NnefText("[1]", "y = x;");
   std::string tar = TarHeader("graph.nnef", text.size()) + text;
   tar.resize((tar.size() + 511) / 512 * 512 + 1024);
   const auto read = [](const std::string& bytes) {

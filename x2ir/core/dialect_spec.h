@@ -49,6 +49,11 @@ struct DialectDefaults {
   static constexpr bool kFewerValues = false;
   // Called when code has read a node: all that is left must be of no meaning.
   static absl::Status Finish(NodeReader& args) { return args.CheckAllTaken(); }
+  // Writes a node by a row's code. A dialect may have an answer for nodes of every op.
+  template <typename Writer, typename Fn>
+  static absl::StatusOr<Values> Write(Writer& writer, const Fn& row) {
+    return row(writer);
+  }
   // A lens of every row by data: attributes of no meaning. Null: there is none.
   static Lens OtherAttributes(std::string_view) { return nullptr; }
 };
@@ -132,7 +137,7 @@ class DialectSpec {
   DialectSpec& Writes(std::string_view op, WriteFn fn) {
     const auto write = [fn = std::move(fn)](Rewrite& r) {
       Writer w(r);
-      return WriteNode(r, [&] { return fn(w); });
+      return WriteNode(r, [&] { return Dialect::Write(w, fn); });
     };
     spec_.Is(op, Since(1), Code{nullptr, write});
     return *this;

@@ -53,9 +53,14 @@ bool ChecksumHolds(std::string_view block) {
   return said && *said == sum;
 }
 
-// The "path" of the records "LENGTH KEY=VALUE\n" of a header of pax; empty: there is none.
-std::string PathOfPax(std::string_view records) {
-  std::string path;
+// What the records "LENGTH KEY=VALUE\n" of a header of pax say of the next entry.
+struct PaxRecords {
+  std::string path;  // empty: its header says it
+  std::optional<int64_t> size;
+  bool is_sparse = false;
+};
+PaxRecords ReadPax(std::string_view records) {
+  PaxRecords read;
   while (!records.empty()) {
     const size_t space = records.find(' ');
     if (space == records.npos) break;
@@ -66,10 +71,12 @@ std::string PathOfPax(std::string_view records) {
     }
     std::string_view record = records.substr(space + 1, static_cast<size_t>(*length) - space - 1);
     if (record.ends_with('\n')) record.remove_suffix(1);
-    if (record.starts_with("path=")) path = std::string(record.substr(5));
+    if (record.starts_with("path=")) read.path = std::string(record.substr(5));
+    if (record.starts_with("size=")) read.size = ParseIndex(record.substr(5));
+    if (record.starts_with("GNU.sparse.")) read.is_sparse = true;
     records.remove_prefix(static_cast<size_t>(*length));
   }
-  return path;
+  return read;
 }
 
 }  // namespace
@@ -129,7 +136,7 @@ absl::StatusOr<TarArchive> TarArchive::Open(BlobPtr file) {
   const auto broken = [&](std::string_view what) {
     return DataLoss("'", file->path(), "': broken tar archive: ", what);
   };
-  std::string long_name;
+  PaxRecords next;
   uint64_t at = 0;
   while (bytes.size() - at >= kTarBlock) {
     const std::string_view block = bytes.substr(at, kTarBlock);
@@ -139,24 +146,30 @@ absl::StatusOr<TarArchive> TarArchive::Open(BlobPtr file) {
       break;
     }
     if (!ChecksumHolds(block)) return broken("a header with a wrong checksum");
-    const auto size = TarNumber(block.substr(kTarSizeAt, 12));
-    if (!size || *size > bytes.size() - at) return broken("a file that is cut off");
     const char type = block[kTarTypeAt];
+    const bool is_about_next = type == 'L' || type == 'x' || type == 'g';
+    auto size = TarNumber(block.substr(kTarSizeAt, 12));
+    if (!is_about_next && next.size) size = static_cast<uint64_t>(*next.size);
+    if (!size || *size > bytes.size() - at) return broken("a file that is cut off");
     const std::string_view content = bytes.substr(at, *size);
     const bool regular = type == '0' || type == '\0' || type == '7';
     if (type == 'L') {
-      long_name = std::string(UpToZero(content));
+      next.path = std::string(UpToZero(content));
     } else if (type == 'x') {
-      long_name = PathOfPax(content);
+      next = ReadPax(content);
     } else if (type != 'g') {
-      std::string name = long_name;
+      if (type == 'S' || next.is_sparse) {
+        return Unimplemented("'", file->path(),
+                             "': a sparse file in a tar archive; pack it without --sparse");
+      }
+      std::string name = next.path;
       if (name.empty()) {
         name = std::string(UpToZero(block.substr(0, kTarName)));
         const std::string prefix(UpToZero(block.substr(kTarPrefixAt, kTarPrefix)));
         const bool posix = block.substr(kTarMagicAt, 6) == std::string_view("ustar\0", 6);
         if (posix && !prefix.empty()) name = StrCat(prefix, "/", name);
       }
-      long_name.clear();
+      next = {};
       while (name.starts_with("./")) name.erase(0, 2);
       if (regular) {
         tar.by_name_[name] = tar.entries_.size();

@@ -17,8 +17,24 @@ const StringSet& Pools() {
   return pools;
 }
 
-// The expressions that a call gives to parameters.
-absl::StatusOr<Arguments> Match(const SyntaxExpr& call, const std::vector<Parameter>& params) {
+constexpr size_t kMaxResults = size_t{1} << 16;
+
+// How many tensors an operator gives whose result is a list of them.
+absl::StatusOr<size_t> ListLength(std::string_view op, const AttributeMap& attrs, size_t wanted) {
+  size_t count = wanted;
+  if (op == "split") count = attrs.Ints("ratios", {}).size();
+  if (op == "copy_n") count = static_cast<size_t>(std::max<int64_t>(attrs.Int("times", 0), 0));
+  if (count == 0) {
+    return Unimplemented("'", op, "' whose results are not named one by one: [a, b] = ", op, "()");
+  }
+  if (count > kMaxResults) return Invalid("'", op, "' of more than ", kMaxResults, " results");
+  return count;
+}
+
+}  // namespace
+
+absl::StatusOr<Arguments> MatchArguments(const SyntaxExpr& call,
+                                         const std::vector<Parameter>& params) {
   Arguments arguments;
   for (size_t i = 0; i < call.args.size(); ++i) {
     std::string name = call.names[i];
@@ -37,20 +53,6 @@ absl::StatusOr<Arguments> Match(const SyntaxExpr& call, const std::vector<Parame
   return arguments;
 }
 
-// How many tensors an operator gives whose result is a list of them.
-absl::StatusOr<size_t> ListLength(std::string_view op, const AttributeMap& attrs, size_t wanted) {
-  size_t count = wanted;
-  if (op == "split") count = attrs.Ints("ratios", {}).size();
-  if (op == "copy_n")
-    count = static_cast<size_t>(std::clamp<int64_t>(attrs.Int("times", 0), 0, 1 << 20));
-  if (count == 0) {
-    return Unimplemented("'", op, "' whose results are not named one by one: [a, b] = ", op, "()");
-  }
-  return count;
-}
-
-}  // namespace
-
 ItemOr GraphMaker::Call(const SyntaxExpr& call, Scope* scope) {
   const std::string& name = call.text;
   const auto own = fragments_.find(name);
@@ -59,6 +61,7 @@ ItemOr GraphMaker::Call(const SyntaxExpr& call, Scope* scope) {
   if (name == "external" || name == "tract_core_external") return External(call, scope);
   if (name == "variable") return Variable(call, scope);
   if (name == "constant") return Constant(call, scope);
+  if (name == "update") return Update(call, scope);
   if (name == "tract_core_scan") return Scan(call, scope);
   if (name == "tract_core_submodel") return CallSubmodel(call, scope);
   if (name == "length_of" || name == "range_of" || name == "shape_of" || name == "scalar" ||
@@ -89,7 +92,7 @@ ItemOr GraphMaker::Builtin(const SyntaxExpr& call, Scope* scope) {
 ItemOr GraphMaker::CallFragment(const SyntaxExpr& call, const Fragment& fragment, Scope* scope) {
   if (scope->depth >= kMaxCalls) return Invalid("fragments call each other too deep");
   wanted_list_ = 0;
-  X2IR_ASSIGN_OR_RETURN(const Arguments arguments, Match(call, fragment.params));
+  X2IR_ASSIGN_OR_RETURN(const Arguments arguments, MatchArguments(call, fragment.params));
   Scope inner;
   inner.depth = scope->depth + 1;
   inner.prefix = StrCat(fragment.name, ".");
@@ -139,7 +142,7 @@ absl::Status GraphMaker::Give(const Parameter& param, const Item& item,
 }
 ItemOr GraphMaker::CallOperator(const SyntaxExpr& call, const Fragment& op, Scope* scope) {
   const size_t wanted_list = std::exchange(wanted_list_, 0);
-  X2IR_ASSIGN_OR_RETURN(const Arguments arguments, Match(call, op.params));
+  X2IR_ASSIGN_OR_RETURN(const Arguments arguments, MatchArguments(call, op.params));
   std::vector<Operand> operands;
   AttributeMap attrs;
   for (const Parameter& param : op.params) {
@@ -162,6 +165,7 @@ ItemOr GraphMaker::CallOperator(const SyntaxExpr& call, const Fragment& op, Scop
   }
   if (op.results.size() == 1 && op.results[0].is_array) {
     X2IR_ASSIGN_OR_RETURN(const size_t count, ListLength(call.text, attrs, wanted_list));
+    steps_ += static_cast<int64_t>(count);
     std::vector<Item> items;
     for (Value* value : AddNode(call.text, operands, std::move(attrs), count)) {
       items.push_back(Item::Of(value));

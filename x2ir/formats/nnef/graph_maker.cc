@@ -15,8 +15,9 @@ namespace {
 constexpr int64_t kMaxSteps = 1'000'000, kMaxElements = int64_t{1} << 22;
 constexpr int kMaxListDepth = 64;
 
-// Elements of lists in lists; nullopt where these are nested too deep.
+// Elements of lists in lists, and long texts; nullopt where these are nested too deep.
 std::optional<int64_t> CountElements(const Item& item, int depth) {
+  if (item.kind == Item::kText) return static_cast<int64_t>(item.text.size() / 32);
   if (item.kind != Item::kList) return 0;
   if (depth == kMaxListDepth) return std::nullopt;
   int64_t count = 0;
@@ -86,6 +87,12 @@ absl::Status GraphMaker::Make() {
     graph_->AddOutput(value);
   }
   if (graph_->outputs().empty()) return Invalid("the graph has no output");
+  MakeStates();
+  for (const State& state : states_) {
+    Value* next = AddNode("copy", {{"x", state.next}}, {}, 1)[0];
+    graph_->Rename(next, graph_->UniqueName(state.variable->name() + "_out"));
+    graph_->AddOutput(next);
+  }
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 #define X2IR_FORMATS_NNEF_GRAPH_MAKER_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
@@ -19,13 +20,14 @@ namespace nnef {
 struct ModelParts {
   // Of "NAME.dat"; NotFound where there is none.
   std::function<absl::StatusOr<StoredTensor>(const std::string& label)> tensor;
-  // The document of a model inside of this one, and its parts; NotFound where there is none.
+  // A model inside of this one; NotFound where there is none.
   struct Submodel;
-  std::function<absl::StatusOr<Submodel>(const std::string& label)> submodel;
+  std::function<absl::StatusOr<std::shared_ptr<const Submodel>>(const std::string& label)> submodel;
   // Of graph.quant, by the names of tensors.
   StringMap<SyntaxPtr> quantizations{};
 };
 struct ModelParts::Submodel {
+  std::string text;
   Document document;
   ModelParts parts;
 };

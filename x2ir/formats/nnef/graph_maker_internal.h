@@ -21,7 +21,6 @@ namespace nnef {
 using ItemOr = absl::StatusOr<Item>;
 // A value and the parameter that it is given to.
 using Operand = std::pair<std::string, Value*>;
-// The expressions that a call gives to parameters.
 using Arguments = absl::flat_hash_map<std::string, const SyntaxExpr*>;
 
 // Calls of fragments within each other.
@@ -79,6 +78,8 @@ class GraphMaker {
   ItemOr External(const SyntaxExpr& call, Scope* scope);
   ItemOr Variable(const SyntaxExpr& call, Scope* scope);
   ItemOr Constant(const SyntaxExpr& call, Scope* scope);
+  ItemOr Update(const SyntaxExpr& call, Scope* scope);
+  void MakeStates();
   ItemOr CallSubmodel(const SyntaxExpr& call, Scope* scope);
   absl::StatusOr<std::string> LabelOf(const SyntaxExpr& call, Scope* scope);
 
@@ -97,6 +98,11 @@ class GraphMaker {
   std::map<std::string, std::pair<Value*, int64_t>> symbols_;
   absl::flat_hash_map<std::string, Value*> variables_;
   absl::flat_hash_set<const Value*> named_, quantized_;
+  // A variable that runs change, and what it is after a run. In order of the text.
+  struct State {
+    Value *variable, *next;
+  };
+  std::vector<State> states_;
   bool reads_as_tract_ = false;
   int64_t steps_ = 0, elements_ = 0;
   int nesting_ = 0;
@@ -104,6 +110,9 @@ class GraphMaker {
   mutable bool located_ = false;
 };
 
+// The expressions that a call gives to parameters, by their names.
+absl::StatusOr<Arguments> MatchArguments(const SyntaxExpr& call,
+                                         const std::vector<Parameter>& params);
 // The results of a call: one, or a list of them.
 Item ResultsItem(std::vector<Item> results);
 

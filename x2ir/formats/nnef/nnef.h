@@ -22,6 +22,8 @@ inline constexpr char kDialect[] = "nnef";
 // An attribute of every node, a list of texts: the parameter that each operand is given to. A
 // parameter that is a list of numbers may be one operand (rank 1) or one for each number.
 inline constexpr char kOperands[] = "x2ir.operands";
+// An annotation of inputs: a variable that runs change. An output NAME_out has its next value.
+inline constexpr char kState[] = "nnef.state";
 // Files of a folder.
 inline constexpr char kGraphFile[] = "graph.nnef";
 inline constexpr char kQuantFile[] = "graph.quant";

@@ -1,8 +1,12 @@
 // What the files of a model hold: external tensors, variables, constants, models in the model.
 #include <algorithm>
+#include <memory>
+#include <tuple>
 #include <utility>
 
 #include "x2ir/formats/nnef/graph_maker_internal.h"
+#include "x2ir/formats/nnef/nnef.h"
+#include "x2ir/formats/nnef/operators.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -120,29 +124,74 @@ ItemOr GraphMaker::Constant(const SyntaxExpr& call, Scope* scope) {
   return Item::Of(graph_->AddConstant(graph_->UniqueName("constant"), tensor.Reshaped(dims)));
 }
 
+// Its result is what the variable is after the run; others see what it was before.
+ItemOr GraphMaker::Update(const SyntaxExpr& call, Scope* scope) {
+  X2IR_ASSIGN_OR_RETURN(const Arguments arguments,
+                        MatchArguments(call, FindOperator("update")->params));
+  if (arguments.size() != 2) return Invalid("'update' takes a variable and a value");
+  X2IR_ASSIGN_OR_RETURN(const Item variable, Evaluate(*arguments.at("variable"), scope));
+  X2IR_ASSIGN_OR_RETURN(const Item item, Evaluate(*arguments.at("value"), scope));
+  X2IR_ASSIGN_OR_RETURN(Value * next, TensorValue(item));
+  if (graph_ != model_->graph.get()) return Unimplemented("an update in the body of a scan");
+  const auto is = [&](const auto& entry) { return entry.second == variable.value; };
+  if (variable.kind != Item::kTensor || std::none_of(variables_.begin(), variables_.end(), is)) {
+    return Invalid("an update of what is no variable");
+  }
+  if (quantized_.contains(variable.value)) return Unimplemented("an update of quantized numbers");
+  for (const State& state : states_) {
+    if (state.variable == variable.value) return Invalid("a second update of one variable");
+  }
+  states_.push_back({variable.value, next});
+  return Item::Of(next);
+}
+
+// A run takes the states as inputs and gives what they are next.
+void GraphMaker::MakeStates() {
+  for (State& state : states_) {
+    const std::string name = state.variable->name();
+    Value* input = graph_->AddInput(graph_->UniqueName(name), state.variable->type());
+    input->annotations().GetOrMake().extra[kState] = "1";
+    graph_->ReplaceAllUses(state.variable, input);
+    for (State& other : states_) {
+      if (other.next == state.variable) other.next = input;
+    }
+    std::erase_if(model_->weights, [&](const Weight& weight) { return weight.value == name; });
+    graph_->RemoveConstant(state.variable);
+    graph_->Rename(input, name);
+    state.variable = input;
+  }
+}
+
 // --- Models in models --------------------------------------------------------------------------
 
 ItemOr GraphMaker::CallSubmodel(const SyntaxExpr& call, Scope* scope) {
   X2IR_ASSIGN_OR_RETURN(const std::string label, LabelOf(call, scope));
   if (call.args.empty() || !call.names[0].empty()) return Invalid("a model without its input");
   X2IR_ASSIGN_OR_RETURN(const Item input, Evaluate(*call.args[0], scope));
-  X2IR_ASSIGN_OR_RETURN(const ModelParts::Submodel inside, parts_.submodel(label));
-  const std::vector<Parameter>& params = inside.document.graph.params;
+  X2IR_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelParts::Submodel> inside,
+                        parts_.submodel(label));
+  const Fragment& graph = inside->document.graph;
+  const std::vector<Parameter>& params = graph.params;
   if (params.size() != 1) return Unimplemented("a model inside of a model with several inputs");
   // Its inputs are given to it, so what says that they are external is left out.
-  GraphMaker maker(text_, inside.document, inside.parts, model_);
+  GraphMaker maker(inside->text, inside->document, inside->parts, model_);
   maker.graph_ = graph_;
-  maker.located_ = false;
+  std::tie(maker.steps_, maker.elements_, maker.nesting_) = std::tie(steps_, elements_, nesting_);
   Scope inner;
   inner.depth = scope->depth + 1;
   inner.prefix = StrCat(label, ".");
   inner.names[params[0].name] = input;
-  for (const Assignment& line : inside.document.graph.body) {
+  for (const Assignment& line : graph.body) {
     if (line.results.size() == 1 && line.results[0] == params[0].name) continue;
-    X2IR_RETURN_IF_ERROR(Annotate(maker.Assign(line, &inner), StrCat("model '", label, "'")));
+    const absl::Status made = maker.At(*line.value, maker.Assign(line, &inner));
+    // The place is one in its text.
+    located_ = located_ || !made.ok();
+    X2IR_RETURN_IF_ERROR(Annotate(made, StrCat("model '", label, "'")));
   }
+  if (!maker.states_.empty()) return Unimplemented("a variable that a model in a model updates");
+  std::tie(steps_, elements_) = std::tie(maker.steps_, maker.elements_);
   std::vector<Item> results;
-  for (const Parameter& result : inside.document.graph.results) {
+  for (const Parameter& result : graph.results) {
     const auto found = inner.names.find(result.name);
     if (found == inner.names.end()) return Invalid("'", result.name, "' is not defined");
     results.push_back(found->second);

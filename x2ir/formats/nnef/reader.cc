@@ -42,11 +42,7 @@ Find Inside(const Find& find, const std::string& folder) {
   return [find, folder](const std::string& path) { return find(StrCat(folder, "/", path)); };
 }
 
-struct OpenedModel {
-  std::string text;
-  Document document;
-  ModelParts parts;
-};
+using OpenedModel = ModelParts::Submodel;
 
 absl::StatusOr<OpenedModel> OpenModel(const Find& find, int depth) {
   constexpr int kMostModels = 8;
@@ -69,8 +65,11 @@ absl::StatusOr<OpenedModel> OpenModel(const Find& find, int depth) {
     if (!file) return NotFound("variable '", label, "': there is no file '", path, "'");
     return ReadTensorFile(file);
   };
-  model.parts.submodel = [find,
-                          depth](const std::string& label) -> absl::StatusOr<ModelParts::Submodel> {
+  using Opened = std::shared_ptr<const OpenedModel>;
+  const auto known = std::make_shared<StringMap<Opened>>();
+  model.parts.submodel = [find, depth, known](const std::string& label) -> absl::StatusOr<Opened> {
+    Opened& model = (*known)[label];
+    if (model) return model;
     Find inside;
     for (const std::string_view ending : {".nnef.tgz", ".nnef.tar", ".nnef.tar.gz"}) {
       X2IR_ASSIGN_OR_RETURN(const BlobPtr file, find(StrCat(label, ending)));
@@ -87,7 +86,8 @@ absl::StatusOr<OpenedModel> OpenModel(const Find& find, int depth) {
       inside = Inside(find, label);
     }
     X2IR_ASSIGN_OR_RETURN(OpenedModel opened, OpenModel(inside, depth + 1));
-    return ModelParts::Submodel{std::move(opened.document), std::move(opened.parts)};
+    model = std::make_shared<const OpenedModel>(std::move(opened));
+    return model;
   };
   return model;
 }

@@ -37,7 +37,16 @@ Value* SeluRow(NnefArgs& a) {
 Value* LeakyReluRow(NnefArgs& a) {
   return a.in(0).Op("leaky_relu", {}, {{"alpha", NnefFloat(a, "alpha")}});
 }
-Value* GeluByTanhRow(NnefArgs& a) { return a.in(0).Op("gelu", {}, {{"approximate", "tanh"}}); }
+Value* GeluByTanhRow(NnefArgs& a) {
+  a.Require(a.op() == "tract_core_gelu_approximate" || !a.Flag("fast_impl"),
+            "gelu by another formula (fast_impl)");
+  return a.in(0).Op("gelu", {}, {{"approximate", "tanh"}});
+}
+// `exp` says how the exponential is rounded.
+Value* TractSoftmaxRow(NnefArgs& a) {
+  a.Ignore("exp");
+  return SoftmaxOver(a.in(0), a.Axes());
+}
 
 auto ToActivation(std::string_view op) {
   return [op](NnefWriter& w) { return w.Call(op, {{"x", w.in(0)}}); };
@@ -86,13 +95,18 @@ X2IR_NNEF(sigmoid).From("sigmoid", Activation("sigmoid")).To("sigmoid", ToActiva
 X2IR_NNEF(softplus)
     .From("softplus", Activation("softplus"))
     .To("softplus", ToActivation("softplus"));
-X2IR_NNEF(swish).From({"silu", "tract_core_silu"}, SiluRow);
+X2IR_NNEF(swish).From({"silu", "tract_core_silu", "tract_transformers_silu"}, SiluRow);
 X2IR_NNEF(hard_sigmoid).To("clamp", ToHardSigmoid);
 X2IR_NNEF(hard_swish)
     .From("tract_core_hard_swish", Activation("hard_swish"))
     .To("clamp", ToHardSwish);
-X2IR_NNEF(gelu).From("tract_core_gelu_approximate", GeluByTanhRow);
-X2IR_NNEF(softmax).From("softmax", SoftmaxRow).To("softmax", ToSoftmax);
+X2IR_NNEF(gelu).From({"tract_core_gelu_approximate", "tract_core_gelu_approx",
+                      "tract_transformers_gelu_approx"},
+                     GeluByTanhRow);
+X2IR_NNEF(softmax)
+    .From("softmax", SoftmaxRow)
+    .From("tract_core_softmax", TractSoftmaxRow)
+    .To("softmax", ToSoftmax);
 X2IR_NNEF(log_softmax).From("tract_core_log_softmax", LogSoftmaxRow).To("sub", ToLogSoftmax);
 X2IR_NNEF(elu).From("elu", EluRow).To("select", ToElu);
 X2IR_NNEF(selu).From("selu", SeluRow);

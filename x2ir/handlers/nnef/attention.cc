@@ -51,8 +51,23 @@ Value* SdpaRow(NnefArgs& a) {
   return scores.Op("softmax", {}, {{"axis", int64_t{-1}}}).Op("matmul", {v});
 }
 
+// x * cos + (-second half of x, first half) * sin, along the last axis.
+Value* ApplyRopeRow(NnefArgs& a) {
+  const std::vector<Expr> all = a.Alike({a.Tensor("input"), a.Tensor("cos"), a.Tensor("sin")});
+  const Expr& x = all[0];
+  const int64_t axis = x.rank() - 1;
+  a.Require(axis >= 0, "positions of a single number");
+  const Dim size = DimAt(x, axis);
+  a.Require(size.is_static() && size.value() % 2 == 0, "halves of a size that is odd or not known");
+  const int64_t half = size.value() / 2;
+  const Expr first = Slice(x, axis, Size(0), Size(half), Size(1));
+  const Expr second = Slice(x, axis, Size(half), Size(kToEnd), Size(1));
+  return x * all[1] + Concat(a, {-second, first}, axis) * all[2];
+}
+
 }  // namespace
 
+X2IR_NNEF(rotary_embedding).From("tract_transformers_apply_rope", ApplyRopeRow);
 X2IR_NNEF(attention)
     .From("tract_transformers_sdpa", SdpaRow)
     .From("tract_transformers_scaled_masked_softmax", ScaledMaskedSoftmaxRow);

@@ -36,10 +36,22 @@ std::vector<std::string> NnefProblems(const Node& node) {
   return problems;
 }
 
+absl::Status TellStates(Model& model, std::vector<std::string>& warnings) {
+  for (const Value* input : model.graph->inputs()) {
+    const Annotations* notes = input->annotations().get();
+    if (!notes || !notes->extra.contains(nnef::kState)) continue;
+    warnings.push_back(StrCat(
+        "variable '", input->name(), "' changes between runs: it is an input, and output '",
+        input->name(), "_out' is its next value; the first one is in the file of the variable"));
+  }
+  return absl::OkStatus();
+}
+
 [[maybe_unused]] const bool kRegistered = RegisterDialect({.name = nnef::kDialect,
                                                            .layout = "channels_first",
                                                            .holds_any_ops = false,
-                                                           .check = NnefProblems});
+                                                           .check = NnefProblems,
+                                                           .after_read = TellStates});
 
 bool IsNnefNumber(const Expr& x) { return x->constant() && x->constant()->rank() == 0; }
 
@@ -198,6 +210,12 @@ absl::StatusOr<Value*> NnefWriter::Call(std::string_view op, const Given& operan
                                         AttributeMap attrs) {
   X2IR_ASSIGN_OR_RETURN(const Values values, CallAll(op, operands, std::move(attrs), 1));
   return values[0];
+}
+std::optional<Values> NnefWriter::Known() {
+  if (node().num_outputs() != 1 || !node().output(0)) return std::nullopt;
+  std::optional<x2ir::Tensor> tensor = KnownTensor(*node().output(0));
+  if (!tensor) return std::nullopt;
+  return Values{b().Constant(*std::move(tensor))};
 }
 absl::StatusOr<Value*> NnefWriter::OfRank(Value* x, int64_t rank) {
   X2IR_ASSIGN_OR_RETURN(const int64_t own, RankOf(x));

@@ -75,6 +75,31 @@ Value* SelectRow(NnefArgs& a) {
   return Select(placed(test), placed(both[0]), placed(both[1]));
 }
 
+// Of flags, the logical operator.
+auto OfBits(std::string_view bits, std::string_view flags) {
+  return [bits, flags](NnefArgs& a) -> Value* {
+    if (a.num_inputs() == 1) return a.in(0).Op(a.dtype() == DType::kBool ? flags : bits);
+    const std::vector<Expr> both = a.Alike({a.in(0), a.in(1)});
+    return both[0].Op(both[0].dtype() == DType::kBool ? flags : bits, {both[1]});
+  };
+}
+auto Shift(std::string_view direction) {
+  return [direction](NnefArgs& a) -> Value* {
+    const std::vector<Expr> both = a.Alike({a.in(0), a.in(1)});
+    a.Require(IsInteger(both[0].dtype()) && !IsSignedInt(both[0].dtype()),
+              StrCat("bits of ", Name(both[0].dtype()), " shifted"));
+    return both[0].Op("bit_shift", {both[1]}, {{"direction", direction}});
+  };
+}
+Value* PowConstRow(NnefArgs& a) { return Pow(a.Tensor("input"), a.Number("exponent")); }
+// The gate and the other half are limited, as float32.
+Value* ClampedSwigluRow(NnefArgs& a) {
+  const Expr gate = a.Tensor("gate").To(DType::kFloat32), up = a.Tensor("up").To(DType::kFloat32);
+  const double limit = a.Number("limit");
+  const Expr g = Min(gate, limit), u = Max(Min(up, limit), -limit);
+  return (u + 1.0) * g * Scaled(g, a.Number("alpha")).Op("sigmoid");
+}
+
 Value* SoftabsRow(NnefArgs& a) { return Sqrt(Shifted(Square(a.in(0)), a.Number("epsilon"))); }
 
 // --- Written -------------------------------------------------------------------------------------
@@ -199,6 +224,7 @@ X2IR_NNEF(sqrt)
     .To("sqrt", ToOne("sqrt"));
 X2IR_NNEF(reciprocal)
     .From("rcp", OfOne([](const Expr& x) { return 1.0 / x; }))
+    .From("tract_core_cot", OfOne([](const Expr& x) { return 1.0 / x.Op("tan"); }))
     .To("rcp", ToOne("rcp"));
 X2IR_NNEF(identity)
     .From("copy", OfOp("identity"))
@@ -227,12 +253,15 @@ X2IR_NNEF(is_nan)
     .To("eq", ToIsNan);
 X2IR_NNEF(pow)
     .From("pow", OfTwo(NnefPow))
+    .From("tract_core_pow_const", PowConstRow)
+    .From("tract_core_cbrt", OfOne([](const Expr& x) { return Sign(x) * Pow(Abs(x), 1.0 / 3); }))
     .From("rsqr", OfOne([](const Expr& x) { return 1.0 / Square(x); }))
     .To("pow", ToTwo("pow"));
 X2IR_NNEF(mul)
     .From("mul", OfTwo(NnefMul))
     .From({"sqr", "tract_core_square"}, OfOne([](const Expr& x) { return Square(x); }))
     .From("log2", OfOne([](const Expr& x) { return Log(x) * (1 / std::log(2.0)); }))
+    .From("tract_core_clamped_swiglu", ClampedSwigluRow)
     .To("mul", ToTwo("mul"));
 X2IR_NNEF(add).From("add", OfTwo(NnefAdd)).To("add", ToTwo("add"));
 X2IR_NNEF(sub).From("sub", OfTwo(NnefSub)).To("sub", ToTwo("sub"));
@@ -273,6 +302,11 @@ X2IR_NNEF(or)
     .From("or", OfTwo([](const Expr& x, const Expr& y) { return x | y; }))
     .To("or", ToTwo("or"));
 X2IR_NNEF(xor).From("tract_core_xor", OfTwo(NnefXor)).To("and", ToXor);
+X2IR_NNEF(bitwise_and).From("tract_core_bitand", OfBits("bitwise_and", "and"));
+X2IR_NNEF(bitwise_or).From("tract_core_bitor", OfBits("bitwise_or", "or"));
+X2IR_NNEF(bitwise_xor).From("tract_core_bitxor", OfBits("bitwise_xor", "xor"));
+X2IR_NNEF(bitwise_not).From("tract_core_bitnot", OfBits("bitwise_not", "not"));
+X2IR_NNEF(bit_shift).From("tract_shl", Shift("LEFT")).From("tract_shr", Shift("RIGHT"));
 X2IR_NNEF(where).From("select", SelectRow).To("select", ToSelect);
 X2IR_NNEF(cast_like).To("cast", ToCastOfLike);
 X2IR_NNEF(cast).From({"cast", "tract_core_cast"}, CastTo).To("cast", ToCast);

@@ -26,6 +26,13 @@ Value* ScatterElementsRow(NnefArgs& a) {
 Value* ScatterNdRow(NnefArgs& a) {
   return ScatterNd(a.Tensor("input"), a.AsInt64(a.Tensor("indices")), a.Tensor("updates"), "none");
 }
+Value* OneHotRow(NnefArgs& a) {
+  const Expr index = a.AsInt64(a.Tensor("input"));
+  const int64_t axis = a.AxisOf(a.Integer("axis"), index.rank() + 1), depth = a.Integer("dim");
+  const Expr values =
+      NumbersAs(a, DType::kFloat32, {2}, {a.Number("value_off"), a.Number("value_on")});
+  return index.Op("one_hot", {a.b().Int(depth), values}, {{"axis", axis}});
+}
 // An element of a tensor of sizes: x[i].
 Value* ElementRow(NnefArgs& a) { return ElementAt(a.in(0), 0, a.Integer("index")); }
 
@@ -52,6 +59,7 @@ X2IR_NNEF(gather)
     .From({"gather", "tract_core_gather"}, GatherRow)
     .From("x2ir.element", ElementRow)
     .To("gather", ToGather);
+X2IR_NNEF(one_hot).From("tract_core_one_hot", OneHotRow);
 X2IR_NNEF(top_k).From("tract_core_topk", TopKRow);
 X2IR_NNEF(gather_elements).From("tract_core_gather_elements", GatherElementsRow);
 X2IR_NNEF(gather_nd).From("tract_core_gather_nd", GatherNdRow);

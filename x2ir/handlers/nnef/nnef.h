@@ -7,6 +7,7 @@
 #define X2IR_HANDLERS_NNEF_NNEF_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,8 @@ class NnefWriter : public NodeWriter {
   absl::StatusOr<Value*> OfRank(Value* x, int64_t rank);
   // All operands of the node, of the rank of its result.
   absl::StatusOr<std::vector<Value*>> Broadcast();
+  // Integers and flags of the result, where inference knows them: NNEF has no arithmetic of these.
+  std::optional<Values> Known();
 };
 
 // Rows (core/dialect_spec.h).
@@ -72,6 +75,11 @@ struct NnefDialect : DialectDefaults {
   using Args = NnefArgs;
   using Writer = NnefWriter;
   static constexpr bool kFewerValues = true;
+  template <typename Fn>
+  static absl::StatusOr<Values> Write(NnefWriter& w, const Fn& row) {
+    if (std::optional<Values> known = w.Known()) return *std::move(known);
+    return row(w);
+  }
 };
 
 #define X2IR_NNEF(ir_op) X2IR_ROWS(::x2ir::NnefDialect, ir_op)

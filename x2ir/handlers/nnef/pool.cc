@@ -32,10 +32,111 @@ Expr MaxOver(NnefArgs& a, const BorderedInput& input) {
 }
 
 Value* MaxPoolRow(NnefArgs& a) { return MaxOver(a, TakePool(a)); }
-absl::StatusOr<Values> MaxPoolWithIndexRow(NnefArgs& a) {
-  a.Require(!a.wants(1), "the places of the largest");
-  return Values{MaxOver(a, TakePool(a)), nullptr};
+
+// --- Places of the largest -----------------------------------------------------------------------
+
+// How a place is written as a number is not the same in all runtimes. `sample` and `desample` over
+// the window of the pool take any numbering, so theirs is the IR's.
+void RequireSampled(NnefArgs& a, size_t output) {
+  if (!a.wants(output)) return;
+  const Value* index = a.node().output(output);
+  bool sampled = !index->is_graph_output();
+  for (const Use& use : index->uses()) {
+    const std::string_view op = use.node->op().view();
+    sampled = sampled && use.index == 1 && (op == "sample" || op == "desample");
+  }
+  a.Require(sampled, "places of the largest that others than sample and desample see");
 }
+
+// Maxima and places, over the last axes or over all.
+absl::StatusOr<Values> PlacedMaxima(NnefArgs& a) {
+  const BorderedInput input = TakePool(a);
+  a.Require(!input.counts && input.x.value() == a.Tensor("input").value(),
+            "places of the largest among the elements of a border; border 'ignore' has none");
+  const PooledView view = ViewForPool(input.x, input.window);
+  const Values both = a.b().Ops("max_pool", {view.x}, PoolAttrs(view.window), 2);
+  return Values{BackFromView({a, both[0]}, view), BackFromView({a, both[1]}, view)};
+}
+absl::StatusOr<Values> MaxPoolWithIndexRow(NnefArgs& a) {
+  RequireSampled(a, 1);
+  if (!a.wants(1)) return Values{MaxOver(a, TakePool(a)), nullptr};
+  return PlacedMaxima(a);
+}
+absl::StatusOr<Value*> ArgmaxPoolRow(NnefArgs& a) {
+  RequireSampled(a, 0);
+  X2IR_ASSIGN_OR_RETURN(const Values both, PlacedMaxima(a));
+  return both[1];
+}
+
+bool IsSameWindow(const Window& x, const Window& y) {
+  return x.kernel == y.kernel && x.strides == y.strides && x.dilations == y.dilations &&
+         x.pads == y.pads;
+}
+// The pool that an index is from, with the tensor that it pooled as NNEF has it.
+struct PoolOfIndex {
+  const Node* pool;
+  Expr pooled;
+  PooledView view;  // of that tensor
+};
+absl::StatusOr<PoolOfIndex> TakePoolOfIndex(NnefArgs& a) {
+  const Node* node = a.Tensor("index")->producer();
+  const bool whole = node && node->Is("squeeze");
+  if (whole) node = node->input(0)->producer();
+  a.Require(node && node->Is("max_pool"), "an index that is not of a pool of the graph");
+  Expr pooled(a, node->input(0));
+  if (whole) pooled = Expr(a, pooled->producer()->input(0));
+  const std::vector<int64_t> size = a.Integers("size");
+  a.Require(static_cast<int64_t>(size.size()) == pooled.rank(), "a window of another rank");
+  const BorderedInput input = WithBorder(a, pooled, TakeNnefWindow(a, size), 0);
+  const PooledView view = ViewForPool(pooled, input.window);
+  X2IR_ASSIGN_OR_RETURN(const Window window,
+                        ReadWindow(node->attrs(), node->attrs().Ints("kernel_shape")));
+  a.Require(view.is_whole == whole && IsSameWindow(view.window, window),
+            "another window than that of the pool that gave the index");
+  return PoolOfIndex{node, pooled, view};
+}
+bool IsSameShape(const Expr& x, const Expr& y) {
+  if (x.value() == y.value()) return true;
+  const auto of_x = KnownSizes(x), of_y = KnownSizes(y);
+  return of_x && of_y && *of_x == *of_y;
+}
+
+absl::StatusOr<Value*> SampleRow(NnefArgs& a) {
+  const Expr x = a.Tensor("input");
+  X2IR_ASSIGN_OR_RETURN(const PoolOfIndex from, TakePoolOfIndex(a));
+  if (x.value() == from.pooled.value()) {
+    return BackFromView(Expr(a, from.pool->output(0)), from.view);
+  }
+  a.Require(IsSameShape(x, from.pooled), "another shape than the pool's that gave the index");
+  return Gather(Flat(x), a.Tensor("index"), 0);
+}
+// Windows that overlap may give an element twice, of which the standard says nothing.
+absl::StatusOr<Value*> DesampleRow(NnefArgs& a) {
+  const Expr x = a.Tensor("input"), index = a.Tensor("index");
+  X2IR_ASSIGN_OR_RETURN(const PoolOfIndex from, TakePoolOfIndex(a));
+  const Window& window = from.view.window;
+  const auto sizes = KnownSizes(from.pooled);
+  a.Require(sizes && IsSameShape(x, index), "a pool of unknown size, or of another shape");
+  const std::vector<int64_t> shape = a.Integers("output_shape");
+  const size_t first = from.view.is_whole ? 0 : 2;
+  bool same = shape.empty() || shape == *sizes, exact = true;
+  for (size_t i = 0; i < window.rank(); ++i) {
+    a.Require(window.strides[i] >= window.extent(i), "desample of windows that overlap");
+    const Dim covered = (DimAt(x, static_cast<int64_t>(first + i)) - 1) * Dim(window.strides[i]) +
+                        Dim(window.extent(i) - window.pad_begin(i) - window.pad_end(i));
+    exact = exact && window.extent(i) == window.kernel[i] && covered == Dim((*sizes)[first + i]);
+    same = same && (!shape.empty() || covered == Dim((*sizes)[first + i]));
+  }
+  a.Require(same, "a result of another shape than what was pooled; output_shape says that of it");
+  if (exact && !from.view.is_whole) {
+    AttributeMap attrs = {{"kernel_shape", window.kernel}, {"strides", window.strides}};
+    attrs.Set("pads", window.pads);
+    return x.Op("max_unpool", {index}, std::move(attrs));
+  }
+  const Expr zeros = Zeros(a, x.dtype(), {Volume(*sizes)});
+  return Reshape(ScatterElements(zeros, 0, Flat(index), Flat(x), "none"), *sizes);
+}
+
 Value* AvgPoolRow(NnefArgs& a) {
   const BorderedInput input = TakePool(a);
   return BoxOver(a, input.x, input, true);
@@ -69,12 +170,30 @@ std::vector<int64_t> WithTwo(const std::vector<int64_t>& spatial, int64_t number
   return all;
 }
 
+AttributeMap PoolParameters(const Window& window, bool counts) {
+  return {{"size", WithTwo(window.kernel, 1)},
+          {"border", counts ? "constant" : "ignore"},
+          {"padding", PairsOfPads(TensorPads(window))},
+          {"stride", WithTwo(window.strides, 1)},
+          {"dilation", WithTwo(window.dilations, 1)}};
+}
+// Places are written for a `desample` of the same window alone: see RequireSampled.
+absl::Status CheckUnpooled(NnefWriter& w) {
+  const Value* places = w.node().output(1);
+  bool unpooled = !places->is_graph_output() && w.Int("storage_order") == 0;
+  for (const Use& use : places->uses()) {
+    unpooled = unpooled && use.index == 1 && use.node->Is("max_unpool");
+  }
+  return unpooled ? absl::OkStatus()
+                  : CannotExpress("places of the largest that others than max_unpool see");
+}
+
 template <bool kMax>
-absl::StatusOr<Value*> ToPool(NnefWriter& w) {
+absl::StatusOr<Values> ToPool(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(0));
   if (rank < 3) return CannotExpress("a pool without spatial axes");
   if (w.String("layout") != "channels_first") return CannotExpress("its channels are last");
-  if (w.wants(1)) return CannotExpress("places of the largest");
+  if (kMax && w.wants(1)) X2IR_RETURN_IF_ERROR(CheckUnpooled(w));
   X2IR_ASSIGN_OR_RETURN(const Window read, ReadWindow(w.attrs(), w.attrs().Ints("kernel_shape")));
   auto window = WithPads(read, w.shape(0));
   if (!window) return CannotExpress("pads that depend on the size");
@@ -94,12 +213,35 @@ absl::StatusOr<Value*> ToPool(NnefWriter& w) {
     X2IR_ASSIGN_OR_RETURN(const Dim written, OutputDim(exact, i, size));
     if (out != written) return CannotExpress("a last window that begins in the padding");
   }
-  return w.Call(kMax ? "max_pool" : "avg_pool", {{"input", w.in(0)}},
-                {{"size", WithTwo(window->kernel, 1)},
-                 {"border", counts ? "constant" : "ignore"},
-                 {"padding", PairsOfPads(TensorPads(*window))},
-                 {"stride", WithTwo(window->strides, 1)},
-                 {"dilation", WithTwo(window->dilations, 1)}});
+  const bool places = kMax && w.wants(1);
+  return w.CallAll(places ? "max_pool_with_index"
+                   : kMax ? "max_pool"
+                          : "avg_pool",
+                   {{"input", w.in(0)}}, PoolParameters(*window, counts), places ? 2 : 1);
+}
+// Of a pool with the same window, whose operand is as large as the result.
+absl::StatusOr<Value*> ToUnpool(NnefWriter& w) {
+  const auto shape = w.out_type().shape() ? w.out_type().shape()->Static() : std::nullopt;
+  const Node* pool = w.in(1)->producer();
+  if (!pool || pool->op() != Symbol("max_pool_with_index")) {
+    return CannotExpress("places that are not of a pool of the graph");
+  }
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), w.attrs().Ints("kernel_shape")));
+  const AttributeMap parameters = PoolParameters(window, false);
+  for (const auto& [name, value] : parameters) {
+    const Attribute* of_pool = pool->attrs().Find(name);
+    if (!of_pool || *of_pool != value) return CannotExpress("another window than the pool's");
+  }
+  const Shape* pooled = pool->input(0)->shape();
+  if (!shape || !pooled || pooled->Static() != shape) {
+    return CannotExpress("another size than that of what was pooled, or one that is not known");
+  }
+  for (size_t i = 0; i < window.rank(); ++i) {
+    if (window.strides[i] < window.kernel[i]) return CannotExpress("windows that overlap");
+  }
+  AttributeMap attrs = parameters;
+  attrs.Set("output_shape", *shape);
+  return w.Call("desample", {{"input", w.in(0)}, {"index", w.in(1)}}, std::move(attrs));
 }
 template <bool kMax>
 absl::StatusOr<Value*> ToGlobalPool(NnefWriter& w) {
@@ -207,8 +349,11 @@ Expr SameBox(NnefArgs& a, const Expr& x, std::vector<int64_t> size) {
 
 X2IR_NNEF(max_pool)
     .From("max_pool", MaxPoolRow)
-    .From("max_pool_with_index", MaxPoolWithIndexRow)
+    .From({{"max_pool_with_index", MaxPoolWithIndexRow},
+           {"argmax_pool", ArgmaxPoolRow},
+           {"sample", SampleRow}})
     .To("max_pool", ToPool<true>);
+X2IR_NNEF(max_unpool).From("desample", DesampleRow).To("desample", ToUnpool);
 X2IR_NNEF(average_pool)
     .From({{"avg_pool", AvgPoolRow},
            {"rms_pool", RmsPoolRow},

@@ -24,11 +24,11 @@ Value* SumReduceRow(NnefArgs& a) {
 }
 Value* AllReduceRow(NnefArgs& a) { return All(a.in(0), a.Axes(), true); }
 Value* AnyReduceRow(NnefArgs& a) { return Any(a.in(0), a.Axes(), true); }
-auto ArgReduceRow(std::string_view op) {
-  return [op](NnefArgs& a) -> Value* {
+auto ArgReduceRow(std::string_view op, int64_t last = 0) {
+  return [op, last](NnefArgs& a) -> Value* {
     const std::vector<int64_t> axes = a.Axes();
     a.Require(axes.size() == 1, "the place of an extreme over several axes");
-    return a.in(0).Op(op, {}, {{"axis", axes[0]}, {"keepdims", 1}});
+    return a.in(0).Op(op, {}, {{"axis", axes[0]}, {"keepdims", 1}, {"select_last_index", last}});
   };
 }
 absl::StatusOr<Values> MomentsRow(NnefArgs& a) {
@@ -107,9 +107,11 @@ X2IR_NNEF(reduce_log_sum_exp).To("sum_reduce", [](NnefWriter& w) { return LogSum
 X2IR_NNEF(reduce_log_sum).To("sum_reduce", [](NnefWriter& w) { return LogSumBySum(w); });
 X2IR_NNEF(arg_max)
     .From("argmax_reduce", ArgReduceRow("arg_max"))
+    .From("tract_core_argmax_reduce_last", ArgReduceRow("arg_max", 1))
     .To("argmax_reduce", ToArgReduce("argmax_reduce"));
 X2IR_NNEF(arg_min)
     .From("argmin_reduce", ArgReduceRow("arg_min"))
+    .From("tract_core_argmin_reduce_last", ArgReduceRow("arg_min", 1))
     .To("argmin_reduce", ToArgReduce("argmin_reduce"));
 
 }  // namespace x2ir

@@ -121,6 +121,20 @@ Value* SliceRow(NnefArgs& a) {
   return axes.empty() ? x.Op("identity") : x;
 }
 
+Value* DownsampleRow(NnefArgs& a) {
+  const int64_t axis = a.AxisOf(a.Integer("axis")), stride = a.Integer("stride");
+  const int64_t first = a.Integer("modulo");
+  a.Require(stride > 0 && first >= 0, "a stride or an offset that is not positive");
+  return Slice(a.in(0), axis, Size(first), Size(kToEnd), Size(stride));
+}
+// Bounds that the graph computes; `len` is the size that they give.
+Value* DynSliceRow(NnefArgs& a) {
+  a.Ignore("len");
+  const std::vector<Size> start = a.Sizes("start"), end = a.Sizes("end");
+  if (start.size() != 1 || end.size() != 1) a.Fail(Invalid("one start and one end are expected"));
+  return Slice(a.Tensor("input"), a.AxisOf(a.Integer("axis")), start[0], end[0], Size(1));
+}
+
 Value* TileRow(NnefArgs& a) {
   const std::vector<Size> repeats = a.Sizes("repeats");
   if (static_cast<int64_t>(repeats.size()) != a.RankOf()) {
@@ -352,7 +366,11 @@ X2IR_NNEF(squeeze).From("squeeze", SqueezeRow).To("squeeze", ToSqueeze);
 X2IR_NNEF(unsqueeze).From("unsqueeze", UnsqueezeRow).To("unsqueeze", ToUnsqueeze);
 X2IR_NNEF(concat).From("concat", ConcatRow).From("stack", StackRow).To("concat", ToConcat);
 X2IR_NNEF(split).From("split", SplitRow).From("unstack", UnstackRow).To("split", ToSplit);
-X2IR_NNEF(slice).From("slice", SliceRow).To("slice", ToSlice);
+X2IR_NNEF(slice)
+    .From({{"slice", SliceRow},
+           {"tract_core_downsample", DownsampleRow},
+           {"tract_core_dyn_slice", DynSliceRow}})
+    .To("slice", ToSlice);
 X2IR_NNEF(tile).From("tile", TileRow).To("tile", ToTile);
 X2IR_NNEF(pad).From("pad", PadRow).To("pad", ToPad);
 X2IR_NNEF(expand).From("tract_core_broadcast", BroadcastRow).To("tile", ToExpand);

@@ -1,0 +1,102 @@
+// tract's operators in models of NNEF. Results follow from its kernels' formulas, by hand.
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/formats/nnef_files_util.h"
+
+namespace x2ir {
+namespace {
+
+constexpr std::string_view kRegistry = "extension tract_registry tract_core;\n";
+
+TEST(NnefTract, OperatorsCompute) {
+  std::vector<NnefRow> rows = {
+      {"[3]", "y = tract_core_pow_const(x, exponent = 3.0);", "float32[3]{-1, 2, 3}",
+       "float32[3]{-1, 8, 27}"},
+      {"[3]", "y = tract_core_cbrt(x);", "float32[3]{-1, 0, 1}", "float32[3]{-1, 0, 1}"},
+      {"[1]", "y = tract_core_cot(x);", "float32[1]{0.5}", "float32[1]{1.8304877}"},
+      {"[1]", "y = tract_transformers_silu(x);", "float32[1]{1}", "float32[1]{0.7310586}"},
+      {"[2]", "y = tract_core_gelu_approx(x, fast_impl = false);", "float32[2]{0, 1}",
+       "float32[2]{0, 0.841192}"},
+      {"[1,2]", "y = tract_core_softmax(x, axes = [1], exp = 'fast_compact');",
+       "float32[1,2]{3, 3}", "float32[1,2]{0.5, 0.5}"},
+      {"[1,2]", "y = tract_transformers_rms_norm(x, axis = 1, eps = 0.0);", "float32[1,2]{3, 3}",
+       "float32[1,2]{1, 1}"},
+      // The gate is limited from above alone.
+      {"[2]",
+       "u = constant(shape = [2], value = [-5.0, 1.0]); y = tract_core_clamped_swiglu(x, u, alpha "
+       "= 1.0, limit = 2.0);",
+       "float32[2]{3, 0}", "float32[2]{-1.761594, 0}"},
+      {"[2]",
+       "a = constant<integer>(shape = [2], value = [6, 3]); b = constant<integer>(shape = [2], "
+       "value = [3, 5]); y = x + tract_core_cast(tract_core_bitand(a, b), to = 'f32');",
+       "float32[2]{0, 0}", "float32[2]{2, 1}"},
+      {"[2]",
+       "a = constant<integer>(shape = [2], value = [6, 3]); b = constant<integer>(shape = [2], "
+       "value = [3, 5]); y = x + tract_core_cast(tract_core_bitor(a, b), to = 'f32');",
+       "float32[2]{0, 0}", "float32[2]{7, 7}"},
+      {"[2]",
+       "a = constant<integer>(shape = [2], value = [6, 3]); b = constant<integer>(shape = [2], "
+       "value = [3, 5]); y = x + tract_core_cast(tract_core_bitxor(a, b), to = 'f32');",
+       "float32[2]{0, 0}", "float32[2]{5, 6}"},
+      {"[2]",
+       "a = constant<integer>(shape = [2], value = [6, -1]); y = x + "
+       "tract_core_cast(tract_core_bitnot(a), to = 'f32');",
+       "float32[2]{0, 0}", "float32[2]{-7, 0}"},
+      {"[2]", "y = select(tract_core_bitxor(x > 0.0, x > 1.0), x, 9.0);", "float32[2]{1, 2}",
+       "float32[2]{1, 9}"},
+      {"[2]",
+       "a = tract_core_cast(x, to = 'u32'); y = tract_core_cast(tract_shr(tract_shl(a, 3), 1), to "
+       "= 'f32');",
+       "float32[2]{1, 5}", "float32[2]{4, 20}"},
+      {"[3]", "y = tract_core_argmax_reduce_last(x, axes = [0]);", "float32[3]{3, 1, 3}",
+       "int64[1]{2}"},
+      {"[3]", "y = tract_core_argmin_reduce_last(x, axes = [0]);", "float32[3]{1, 1, 3}",
+       "int64[1]{1}"},
+      {"[2]", "y = tract_core_one_hot(x, axis = 0, dim = 3, value_off = 0.5, value_on = 2.0);",
+       "float32[2]{0, -1}", "float32[3,2]{2, 0.5, 0.5, 0.5, 0.5, 2}"},
+      {"[4]", "y = tract_core_downsample(x, axis = 0, stride = 2, modulo = 1);",
+       "float32[4]{1, 2, 3, 4}", "float32[2]{2, 4}"},
+      {"[4]", "y = tract_core_dyn_slice(x, 1, 3, axis = 0, len = 2);", "float32[4]{1, 2, 3, 4}",
+       "float32[2]{2, 3}"},
+      {"[4]",
+       "n = tract_core_shape_of(x); y = tract_core_dyn_slice(x, 1, n[0], axis = 0, len = 3);",
+       "float32[4]{1, 2, 3, 4}", "float32[3]{2, 3, 4}"},
+      // x first, then y; corners are the middles of the first and last elements.
+      {"[1,1,1,2]",
+       "g = constant(shape = [1,1,3,2], value = [-1.0, 0.0, 0.0, 0.0, 1.0, 0.0]); y = "
+       "tract_core_grid_sample(x, g, align_corners = true);",
+       "float32[1,1,1,2]{1, 3}", "float32[1,1,1,3]{1, 2, 3}"},
+      // c = 0.5 * 2 + 0.5 * tanh(1), h = 0.5 * tanh(c): gates are in, out, forget, candidate.
+      {"[1,4]",
+       "c = constant(shape = [1,1], value = [2.0]); h, n = tract_core_lstm_epilogue(x, c, hidden "
+       "= 1); y = concat([h, n], axis = 1);",
+       "float32[1,4]{0, 0, 0, 1}", "float32[1,2]{0.4405648, 1.3807971}"},
+      // n = tanh(1 + 0.5 * 2), h = n + 0.5 * (4 - n): gates are update, reset, candidate.
+      {"[1,3]",
+       "r = constant(shape = [1,3], value = [0.0, 0.0, 2.0]); h = constant(shape = [1,1], value = "
+       "[4.0]); y = tract_core_gru_epilogue(x, r, h, hidden = 1);",
+       "float32[1,3]{0, 0, 1}", "float32[1,1]{2.4820137}"},
+      {"[1,4]",
+       "c = constant(shape = [1,4], value = [1.0, 0.0, 1.0, 0.0]); s = constant(shape = [1,4], "
+       "value = [0.0, 1.0, 0.0, 1.0]); y = tract_transformers_apply_rope(x, c, s);",
+       "float32[1,4]{1, 2, 3, 4}", "float32[1,4]{1, -4, 3, 2}"},
+  };
+  for (NnefRow& row : rows) row.before = kRegistry;
+  ExpectNnefRows(rows);
+}
+
+TEST(NnefTract, OthersAreRefusedByName) {
+  const auto text = [](std::string_view lines) { return NnefText("[2]", lines, kRegistry); };
+  ExpectNnefRefusals({
+      {text("y = tract_core_gelu_approx(x, fast_impl = true);"), "fast_impl"},
+      {text("y = tract_shl(tract_core_cast(x, to = 'i32'), 1);"), "bits of int32 shifted"},
+      {text("y = tract_core_fft(x, axis = 0, inverse = false);"), "operator 'tract_core_fft'"},
+      {text("y = tract_core_load(x);"), "operator 'tract_core_load'"},
+      {text("y = tract_core_lstm_epilogue(x, x, hidden = 3);"), "gates of another size"},
+      {text("y = tract_transformers_apply_rope(x[0:1], x, x);"), "a range of no list"},
+  });
+}
+
+}  // namespace
+}  // namespace x2ir

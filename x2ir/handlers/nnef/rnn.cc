@@ -1,0 +1,38 @@
+// tract's steps of recurrent cells, after the products with weights. Gates are in ONNX's order.
+#include "x2ir/builder/layers/recurrent.h"
+#include "x2ir/builder/shapes.h"
+#include "x2ir/handlers/nnef/nnef.h"
+
+namespace x2ir {
+namespace {
+
+int64_t TakeHidden(NnefArgs& a, const Expr& gates, int64_t count) {
+  const int64_t hidden = a.Integer("hidden");
+  a.Require(gates.rank() > 0 && hidden > 0 && hidden < (int64_t{1} << 40) &&
+                DimAt(gates, gates.rank() - 1) == Dim(count * hidden),
+            "gates of another size than `hidden` says, or of one that is not known");
+  return hidden;
+}
+
+absl::StatusOr<Values> LstmStepRow(NnefArgs& a) {
+  const Expr sums = a.Tensor("preact"), before = a.Tensor("c_prev");
+  const GateSlices gate{sums, "iofg", sums.rank() - 1, TakeHidden(a, sums, 4)};
+  const Expr cell = gate.Open('f') * before + gate.Open('i') * gate.Open('g');
+  return Values{gate.Open('o') * cell.Op("tanh"), cell};
+}
+
+Value* GruStepRow(NnefArgs& a) {
+  const Expr of_x = a.Tensor("xh"), of_h = a.Tensor("rh"), before = a.Tensor("h_prev");
+  const int64_t hidden = TakeHidden(a, of_x, 3), axis = of_x.rank() - 1;
+  const GateSlices x{of_x, "zrn", axis, hidden}, h{of_h, "zrn", axis, hidden};
+  const Expr update = (x['z'] + h['z']).Op("sigmoid"), reset = (x['r'] + h['r']).Op("sigmoid");
+  const Expr next = (x['n'] + reset * h['n']).Op("tanh");
+  return next + update * (before - next);
+}
+
+}  // namespace
+
+X2IR_NNEF(lstm).From("tract_core_lstm_epilogue", LstmStepRow);
+X2IR_NNEF(gru).From("tract_core_gru_epilogue", GruStepRow);
+
+}  // namespace x2ir
