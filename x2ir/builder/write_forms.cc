@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
@@ -360,6 +361,25 @@ absl::StatusOr<Value*> InstanceNormByMeans(NodeWriter& w, DType computed) {
   };
   y = w.Op("mul", {y, of_channels(1)});
   return w.Cast(w.Op("add", {y, of_channels(2)}), w.dtype());
+}
+
+absl::StatusOr<Value*> HardmaxByOneHot(NodeWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const Dim& size = (*w.shape())[axis];
+  if (!size.is_static()) return CannotExpress("an axis of unknown size");
+  Value* first =
+      w.Op("arg_max", {w.in(0)}, {{"axis", axis}, {"keepdims", 0}, {"select_last_index", 0}});
+  return w.Op("one_hot", {first, w.b().Int(size.value()), NumbersAs(w.b(), w.dtype(), {2}, {0, 1})},
+              {{"axis", axis}});
+}
+
+absl::StatusOr<Value*> LpNormalizationByReduce(NodeWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const int64_t p = w.Int("p");
+  if (p != 1 && p != 2) return CannotExpress("norm ", p);
+  const Expr x(w, w.in(0)), norm = Reduce(x, p == 1 ? "reduce_l1" : "reduce_l2", {axis}, true);
+  const Expr none = norm.Op("equal", {norm.Number(0)});
+  return Where(none, 0, x / Where(none, 1, norm)).value();
 }
 
 }  // namespace x2ir

@@ -76,6 +76,11 @@ absl::StatusOr<std::vector<int64_t>> PadPairsOf(NodeWriter& w,
 // perm of a transpose; without one all axes in reverse. FailedPrecondition where the rank is not
 // known.
 absl::StatusOr<std::vector<int64_t>> PermOf(NodeWriter& w);
+// hardmax as one_hot of the first largest element. FailedPrecondition for an axis of unknown size.
+absl::StatusOr<Value*> HardmaxByOneHot(NodeWriter& w);
+// lp_normalization as a division by reduce_l1 or reduce_l2, 0 where that is 0.
+absl::StatusOr<Value*> LpNormalizationByReduce(NodeWriter& w);
+
 // What constant_of_shape fills with, rank 0; FailedPrecondition where the node has no value.
 absl::StatusOr<Tensor> FillOf(NodeWriter& w);
 

@@ -4,6 +4,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/coreml/activations.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
@@ -93,15 +94,7 @@ Value* ToLogSoftmax(MilWriter& w) {
   return x - x.Op("reduce_log_sum_exp", {axis}, {{"keepdims", 1}});
 }
 
-absl::StatusOr<Value*> ToHardmax(MilWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const Dim& size = (*w.shape())[axis];
-  if (!size.is_static()) return CannotExpress("an axis of unknown size");
-  const Expr first =
-      w.X().Op("arg_max", {}, {{"axis", axis}, {"keepdims", 0}, {"select_last_index", 0}});
-  return w.Op("one_hot", {first, w.b().Int(size.value()), NumbersAs(w.b(), w.dtype(), {2}, {0, 1})},
-              {{"axis", axis}});
-}
+absl::StatusOr<Value*> ToHardmax(MilWriter& w) { return HardmaxByOneHot(w); }
 
 Value* ToSelu(MilWriter& w) {
   const Expr x = w.X();

@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
 
@@ -154,14 +155,7 @@ absl::StatusOr<Value*> ToLayerNorm(MilWriter& w) {
                {{"axes", axes}, {"epsilon", w.Float("epsilon")}});
 }
 
-absl::StatusOr<Value*> ToLpNormalization(MilWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const int64_t p = w.Int("p");
-  if (p != 1 && p != 2) return CannotExpress("norm ", p);
-  const Expr x = w.X(), norm = Reduce(x, p == 1 ? "reduce_l1" : "reduce_l2", {axis}, true);
-  const Expr none = norm.Op("equal", {norm.Number(0)});
-  return Where(none, 0, x / Where(none, 1, norm)).value();
-}
+absl::StatusOr<Value*> ToLpNormalization(MilWriter& w) { return LpNormalizationByReduce(w); }
 
 }  // namespace
 

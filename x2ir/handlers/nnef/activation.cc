@@ -73,6 +73,11 @@ absl::StatusOr<Value*> ToPrelu(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> both, w.Broadcast());
   return w.Call("prelu", {{"x", both[0]}, {"alpha", both[1]}});
 }
+absl::StatusOr<Value*> ToSelu(NnefWriter& w) {
+  return w.Call("selu", {{"x", w.in(0)}},
+                {{"alpha", static_cast<float>(w.attrs().Float("alpha"))},
+                 {"lambda", static_cast<float>(w.attrs().Float("gamma"))}});
+}
 Value* ToHardSigmoid(NnefWriter& w) {
   const Expr x(w, w.in(0));
   const Expr y = x * w.attrs().Float("alpha") + w.attrs().Float("beta");
@@ -109,7 +114,8 @@ X2IR_NNEF(softmax)
     .To("softmax", ToSoftmax);
 X2IR_NNEF(log_softmax).From("tract_core_log_softmax", LogSoftmaxRow).To("sub", ToLogSoftmax);
 X2IR_NNEF(elu).From("elu", EluRow).To("select", ToElu);
-X2IR_NNEF(selu).From("selu", SeluRow);
+X2IR_NNEF(selu).From("selu", SeluRow).To("selu", ToSelu);
+X2IR_NNEF(hardmax).To("argmax_reduce", [](NnefWriter& w) { return HardmaxByOneHot(w); });
 X2IR_NNEF(leaky_relu).From("leaky_relu", LeakyReluRow).To("leaky_relu", ToLeakyRelu);
 X2IR_NNEF(prelu).From("prelu", PreluRow).To("prelu", ToPrelu);
 X2IR_NNEF(clip).From("clamp", ClampRow).To("min", ToClip);

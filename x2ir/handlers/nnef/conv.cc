@@ -199,18 +199,24 @@ absl::StatusOr<Value*> ToConv(NnefWriter& w) {
 }
 absl::StatusOr<Value*> ToDeconv(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, FilterDims(w));
-  if (w.String("auto_pad") != "NOTSET" || w.attrs().Has("output_shape")) {
-    return CannotExpress("pads that follow from the result");
-  }
   const size_t n = dims.size() - 2;
-  X2IR_ASSIGN_OR_RETURN(const Window window, ReadWindow(w.attrs(), {dims.begin() + 2, dims.end()}));
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), {dims.begin() + 2, dims.end()}));
   const std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(n, 0));
+  const bool follows = IsSame(window.auto_pad) || w.attrs().Has("output_shape");
   Attribute::Ints shape;
-  if (std::any_of(more.begin(), more.end(), [](int64_t m) { return m != 0; })) {
+  if (follows || std::any_of(more.begin(), more.end(), [](int64_t m) { return m != 0; })) {
     const Shape* out = w.out_type().shape();
     const auto known = out ? out->Static() : std::nullopt;
-    if (!known) return CannotExpress("output_padding of an input of unknown size");
+    if (!known || !w.shape(0) || !w.shape(0)->Static()) {
+      return CannotExpress("output_padding, or pads that follow from the result, of unknown sizes");
+    }
     shape = *known;
+  }
+  for (size_t i = 0; follows && i < n; ++i) {
+    const int64_t in = (*w.shape(0))[static_cast<int64_t>(i) + 2].value();
+    const int64_t full = window.strides[i] * (in - 1) + more[i] + window.extent(i);
+    window.SplitPads(i, std::max<int64_t>(full - shape[i + 2], 0),
+                     window.auto_pad == AutoPad::kSameUpper);
   }
   return w.Call("deconv", ConvOperands(w),
                 {{"border", "constant"},

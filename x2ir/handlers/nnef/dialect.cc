@@ -211,6 +211,12 @@ absl::StatusOr<Value*> NnefWriter::Call(std::string_view op, const Given& operan
   X2IR_ASSIGN_OR_RETURN(const Values values, CallAll(op, operands, std::move(attrs), 1));
   return values[0];
 }
+Expr NnefWriter::AsReal(Value* x) {
+  const x2ir::Tensor* tensor = x->fixed_constant();
+  const auto numbers = tensor ? tensor->ToInts() : absl::NotFoundError("");
+  if (!numbers.ok()) return {b(), Cast(x, DType::kFloat32)};
+  return NumbersAs(b(), DType::kFloat32, tensor->dims(), {numbers->begin(), numbers->end()});
+}
 std::optional<Values> NnefWriter::Known() {
   if (node().num_outputs() != 1 || !node().output(0)) return std::nullopt;
   std::optional<x2ir::Tensor> tensor = KnownTensor(*node().output(0));

@@ -1,4 +1,5 @@
 // NNEF: functions of each element, comparisons, casts.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -125,6 +126,27 @@ auto ToMany(std::string_view op) {
   };
 }
 
+// Whether rounding the other operand to a real number never takes it past these.
+bool ComparesExactly(const Value* bounds) {
+  const Tensor* tensor = bounds->fixed_constant();
+  const auto numbers = tensor ? tensor->ToInts() : absl::NotFoundError("");
+  return numbers.ok() && std::all_of(numbers->begin(), numbers->end(), [](int64_t n) {
+           return n >= -NnefWriter::kExact && n <= NnefWriter::kExact;
+         });
+}
+// Of integers where one side is known to be small; flags are equal where not just one holds.
+auto ToComparison(std::string_view op) {
+  return [op](NnefWriter& w) -> absl::StatusOr<Value*> {
+    if (w.dtype(0) == DType::kInt64 && (ComparesExactly(w.in(0)) || ComparesExactly(w.in(1)))) {
+      return w.Op(w.node().op(), {w.AsReal(w.in(0)), w.AsReal(w.in(1))});
+    }
+    if (op == "eq" && w.dtype(0) == DType::kBool) {
+      return w.Op("not", {w.Op("xor", {w.in(0), w.in(1)})});
+    }
+    return ToTwo(op)(w);
+  };
+}
+
 absl::StatusOr<Value*> ToSelect(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> all, w.Broadcast());
   return w.Call("select", {{"condition", all[0]}, {"true_value", all[1]}, {"false_value", all[2]}});
@@ -177,6 +199,13 @@ absl::StatusOr<Value*> ToCast(NnefWriter& w) {
   }
   if (from == DType::kInt64 && to == DType::kFloat32) {
     return w.Call("cast", {{"input", w.in(0)}}, {{"type", "scalar"}});
+  }
+  // NNEF's interpreter leaves the fraction out, too.
+  if (from == DType::kFloat32 && to == DType::kInt64) {
+    return w.Call("cast", {{"input", w.in(0)}}, {{"type", "integer"}});
+  }
+  if (from == DType::kInt64 && to == DType::kBool) {
+    return w.Op("not", {w.Op("equal", {w.in(0), w.b().Int(0)})});
   }
   return CannotExpress("a cast of ", Name(from), " to ", Name(to));
 }
@@ -281,20 +310,20 @@ X2IR_NNEF(sum)
 X2IR_NNEF(mean).To("mul", ToMean);
 X2IR_NNEF(less)
     .From("lt", OfTwo([](const Expr& x, const Expr& y) { return x < y; }))
-    .To("lt", ToTwo("lt"));
+    .To("lt", ToComparison("lt"));
 X2IR_NNEF(greater)
     .From("gt", OfTwo([](const Expr& x, const Expr& y) { return x > y; }))
-    .To("gt", ToTwo("gt"));
+    .To("gt", ToComparison("gt"));
 X2IR_NNEF(less_or_equal)
     .From("le", OfTwo([](const Expr& x, const Expr& y) { return x <= y; }))
-    .To("le", ToTwo("le"));
+    .To("le", ToComparison("le"));
 X2IR_NNEF(greater_or_equal)
     .From("ge", OfTwo([](const Expr& x, const Expr& y) { return x >= y; }))
-    .To("ge", ToTwo("ge"));
+    .To("ge", ToComparison("ge"));
 X2IR_NNEF(equal)
     .From("eq", OfTwo([](const Expr& x, const Expr& y) { return x == y; }))
     .From("ne", OfTwo(NnefNe))
-    .To("eq", ToTwo("eq"));
+    .To("eq", ToComparison("eq"));
 X2IR_NNEF(and)
     .From("and", OfTwo([](const Expr& x, const Expr& y) { return x & y; }))
     .To("and", ToTwo("and"));

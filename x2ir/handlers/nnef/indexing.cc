@@ -1,6 +1,7 @@
 // NNEF: elements picked and put by indices.
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/nnef/nnef.h"
 
 namespace x2ir {
@@ -53,15 +54,68 @@ absl::StatusOr<Value*> ToGather(NnefWriter& w) {
   return w.Call("gather", {{"input", w.in(0)}, {"indices", index}}, {{"axis", axis}});
 }
 
+// Of the flattened tensor, by numbers of its elements that are computed as real numbers.
+absl::StatusOr<Value*> ToGatherElements(NnefWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const auto data = KnownSizes(w.in(0)), sizes = KnownSizes(w.in(1));
+  const auto count = data ? CheckedProduct(*data) : std::nullopt;
+  if (!count || !sizes) return CannotExpress("operands of unknown size");
+  if (*count > NnefWriter::kExact || w.dtype(1) != DType::kInt64) {
+    return CannotExpress("so many elements, or indices that are not int64");
+  }
+  const int64_t rank = static_cast<int64_t>(data->size());
+  Expr at = w.AsReal(w.in(1));
+  if (!NnefWriter::CountsFromTheFront(*w.in(1))) {
+    at = Where(at < 0.0, at + static_cast<double>((*data)[static_cast<size_t>(axis)]), at);
+  }
+  std::vector<int64_t> strides(data->size(), 1);
+  for (size_t i = data->size() - 1; i-- > 0;) strides[i] = strides[i + 1] * (*data)[i + 1];
+  at = at * static_cast<double>(strides[static_cast<size_t>(axis)]);
+  for (size_t i = 0; i < data->size(); ++i) {
+    if (static_cast<int64_t>(i) == axis || (*sizes)[i] == 1) continue;
+    std::vector<double> offsets;
+    for (int64_t n = 0; n < (*sizes)[i]; ++n) {
+      offsets.push_back(static_cast<double>(n * strides[i]));
+    }
+    at = at + AlongAxis(NumbersAs(w, DType::kFloat32, {(*sizes)[i]}, offsets),
+                        static_cast<int64_t>(i), rank);
+  }
+  return w.Op("gather", {Flat({w, w.in(0)}), at.To(DType::kInt64)}, {{"axis", 0}});
+}
+
+// An index, or one from the end, is compared with the number of each place.
+absl::StatusOr<Value*> ToOneHot(NnefWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  X2IR_ASSIGN_OR_RETURN(const auto known, w.KnownInts(1, "depth"));
+  constexpr int64_t kMaxDepth = int64_t{1} << 20;
+  if (!known || known->size() != 1 || (*known)[0] < 0 || (*known)[0] > kMaxDepth) {
+    return CannotExpress("a depth that is not known, or so large");
+  }
+  if (w.dtype(0) != DType::kInt64) return CannotExpress("indices that are not int64");
+  const int64_t named = w.Int("axis"), axis = named < 0 ? named + rank + 1 : named;
+  const int64_t depth = (*known)[0];
+  const auto places = [&](int64_t first) {
+    std::vector<double> numbers;
+    for (int64_t i = 0; i < depth; ++i) numbers.push_back(static_cast<double>(first + i));
+    return AlongAxis(NumbersAs(w, DType::kFloat32, {depth}, numbers), axis, rank + 1);
+  };
+  const Expr index = Unsqueeze(w.AsReal(w.in(0)), {axis});
+  const Expr hot = index == places(0), from_end = index == places(-depth);
+  const auto value = [&](int64_t i) { return ElementAt({w, w.in(2)}, 0, i); };
+  return Select(hot | from_end, value(1), value(0)).value();
+}
+
 }  // namespace
 
 X2IR_NNEF(gather)
     .From({"gather", "tract_core_gather"}, GatherRow)
     .From("x2ir.element", ElementRow)
     .To("gather", ToGather);
-X2IR_NNEF(one_hot).From("tract_core_one_hot", OneHotRow);
+X2IR_NNEF(one_hot).From("tract_core_one_hot", OneHotRow).To("select", ToOneHot);
 X2IR_NNEF(top_k).From("tract_core_topk", TopKRow);
-X2IR_NNEF(gather_elements).From("tract_core_gather_elements", GatherElementsRow);
+X2IR_NNEF(gather_elements)
+    .From("tract_core_gather_elements", GatherElementsRow)
+    .To("gather", ToGatherElements);
 X2IR_NNEF(gather_nd).From("tract_core_gather_nd", GatherNdRow);
 X2IR_NNEF(scatter_elements).From("tract_core_scatter_elements", ScatterElementsRow);
 X2IR_NNEF(scatter_nd).From("tract_core_scatter_nd", ScatterNdRow);

@@ -65,6 +65,9 @@ class NnefWriter : public NodeWriter {
   absl::StatusOr<Value*> OfRank(Value* x, int64_t rank);
   // All operands of the node, of the rank of its result.
   absl::StatusOr<std::vector<Value*>> Broadcast();
+  // Integers as real numbers, whose arithmetic NNEF has. Exact up to kExact.
+  static constexpr int64_t kExact = int64_t{1} << 24;
+  Expr AsReal(Value* x);
   // Integers and flags of the result, where inference knows them: NNEF has no arithmetic of these.
   std::optional<Values> Known();
 };

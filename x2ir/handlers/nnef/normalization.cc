@@ -125,7 +125,10 @@ X2IR_NNEF(mean_variance_normalization)
     .From({{"local_mean_normalization", LocalMeanRow},
            {"local_variance_normalization", LocalVarianceRow},
            {"local_contrast_normalization", LocalContrastRow}});
-X2IR_NNEF(lp_normalization).From("l1_normalization", L1Row).From("l2_normalization", L2Row);
+X2IR_NNEF(lp_normalization)
+    .From("l1_normalization", L1Row)
+    .From("l2_normalization", L2Row)
+    .To("div", [](NnefWriter& w) { return LpNormalizationByReduce(w); });
 X2IR_NNEF(rms_normalization)
     .From({"tract_core_rms_norm", "tract_transformers_rms_norm"}, RmsNormRow);
 

@@ -5,6 +5,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/nnef/nnef.h"
 
@@ -71,9 +72,46 @@ auto ToReduce(std::string_view op) {
     return WithoutAxes(w, y, *axes);
   };
 }
+// The first place of the elements in reverse, counted from the end.
+absl::StatusOr<Value*> LastPlace(NnefWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const Dim& size = (*w.shape(0))[axis];
+  if (!size.is_static() || size.value() < 1 || size.value() > NnefWriter::kExact) {
+    return CannotExpress("the last place of several along an axis of unknown size");
+  }
+  const int64_t last = size.value() - 1;
+  Value* reversed =
+      w.Op("gather", {w.in(0), w.Ints(CountedFrom(last, last + 1, -1))}, {{"axis", axis}});
+  AttributeMap attrs = w.attrs();
+  attrs.Set("select_last_index", 0);
+  const Expr place = w.AsReal(w.Op(w.node().op(), {reversed}, std::move(attrs)));
+  return (static_cast<double>(last) - place).To(DType::kInt64).value();
+}
+// Few elements, one after the other.
+absl::StatusOr<Value*> ToReduceProd(NnefWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto axes, AxesToReduce(w));
+  if (!axes || axes->empty()) return w.Call("copy", {{"x", w.in(0)}});
+  constexpr int64_t kMostFactors = 64;
+  int64_t factors = 1;
+  for (const int64_t axis : *axes) {
+    const Dim& size = (*w.shape(0))[axis];
+    if (!size.is_static() || size.value() < 1 || (factors *= size.value()) > kMostFactors) {
+      return CannotExpress("a product of no elements, of more than ", kMostFactors,
+                           ", or of a number that is not known");
+    }
+  }
+  Expr y(w, w.in(0));
+  for (const int64_t axis : *axes) {
+    const Expr whole = y;
+    y = SliceAt(whole, axis, 0);
+    for (int64_t i = 1; i < (*w.shape(0))[axis].value(); ++i) y = y * SliceAt(whole, axis, i);
+  }
+  if (w.Int("keepdims") == 0) y = Squeeze(y, *axes);
+  return y.value();
+}
 auto ToArgReduce(std::string_view op) {
   return [op](NnefWriter& w) -> absl::StatusOr<Value*> {
-    if (w.Int("select_last_index") != 0) return CannotExpress("the last place of several");
+    if (w.Int("select_last_index") != 0) return LastPlace(w);
     if (w.dtype(0) != DType::kFloat32) {
       return CannotExpress("a reduction of elements of type ", Name(w.dtype(0)));
     }
@@ -99,7 +137,9 @@ X2IR_NNEF(reduce_min)
     .From("min_reduce", ReduceRow("reduce_min"))
     .From("all_reduce", AllReduceRow)
     .To("min_reduce", ToReduce("min_reduce"));
-X2IR_NNEF(reduce_prod).From("tract_core_product_reduce", ReduceRow("reduce_prod"));
+X2IR_NNEF(reduce_prod)
+    .From("tract_core_product_reduce", ReduceRow("reduce_prod"))
+    .To("mul", ToReduceProd);
 X2IR_NNEF(reduce_l1).To("sum_reduce", [](NnefWriter& w) { return L1BySum(w); });
 X2IR_NNEF(reduce_l2).To("sum_reduce", [](NnefWriter& w) { return L2BySum(w); });
 X2IR_NNEF(reduce_sum_square).To("sum_reduce", [](NnefWriter& w) { return SumSquareBySum(w); });

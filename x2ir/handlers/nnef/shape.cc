@@ -337,6 +337,8 @@ absl::StatusOr<Value*> ToPad(NnefWriter& w) {
       {{"padding", pairs}, {"border", mode == "edge" ? "replicate" : mode}, {"value", value}});
 }
 
+// What inference knows never comes here (NnefDialect::Write).
+absl::StatusOr<Value*> ToKnown(NnefWriter&) { return CannotExpress("a result that is not known"); }
 // A shape that is known is a constant.
 absl::StatusOr<Value*> ToShape(NnefWriter& w) {
   const Shape* result = w.out_type().shape();
@@ -374,7 +376,8 @@ X2IR_NNEF(slice)
 X2IR_NNEF(tile).From("tile", TileRow).To("tile", ToTile);
 X2IR_NNEF(pad).From("pad", PadRow).To("pad", ToPad);
 X2IR_NNEF(expand).From("tract_core_broadcast", BroadcastRow).To("tile", ToExpand);
-X2IR_NNEF(range).From("tract_core_range", RangeRow);
+X2IR_NNEF(range).From("tract_core_range", RangeRow).To("copy", ToKnown);
+X2IR_NNEF(size).To("copy", ToKnown);
 X2IR_NNEF(trilu).From("tract_core_trilu", TriluRow);
 X2IR_NNEF(shape).From("tract_core_shape_of", ShapeOfRow).To("copy", ToShape);
 

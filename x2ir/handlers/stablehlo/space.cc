@@ -1,5 +1,7 @@
 // StableHLO: the IR's ops on blocks of space, diagonals and single hot elements, written as
 // reshapes and comparisons.
+#include "x2ir/builder/space.h"
+
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
@@ -10,38 +12,6 @@
 
 namespace x2ir {
 namespace {
-
-absl::Status CheckPlane(StablehloWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  if (w.String("layout") != "channels_first") return CannotExpress("channels that are last");
-  return rank == 4 ? absl::OkStatus() : Invalid("expected rank 4, got ", rank);
-}
-
-absl::StatusOr<Value*> WriteDepthToSpace(StablehloWriter& w) {
-  X2IR_RETURN_IF_ERROR(CheckPlane(w));
-  const int64_t block = w.Int("blocksize");
-  const std::vector<Size> s = AllSizes(X(w));
-  const Size depth = DividedBy(w, s[1], block * block);
-  const bool blocks_first = w.String("mode") == "DCR";
-  const Expr apart = blocks_first
-                         ? ReshapeTo(X(w), Vector(w, {s[0], block, block, depth, s[2], s[3]}))
-                         : ReshapeTo(X(w), Vector(w, {s[0], depth, block, block, s[2], s[3]}));
-  const Expr moved =
-      blocks_first ? Transpose(apart, {0, 3, 4, 1, 5, 2}) : Transpose(apart, {0, 1, 4, 2, 5, 3});
-  return ReshapeTo(moved, Vector(w, {s[0], depth, Times(w, s[2], block), Times(w, s[3], block)}))
-      .value();
-}
-
-absl::StatusOr<Value*> WriteSpaceToDepth(StablehloWriter& w) {
-  X2IR_RETURN_IF_ERROR(CheckPlane(w));
-  const int64_t block = w.Int("blocksize");
-  const std::vector<Size> s = AllSizes(X(w));
-  const Size height = DividedBy(w, s[2], block), width = DividedBy(w, s[3], block);
-  const Expr apart = ReshapeTo(X(w), Vector(w, {s[0], s[1], height, block, width, block}));
-  return ReshapeTo(Transpose(apart, {0, 3, 5, 1, 2, 4}),
-                   Vector(w, {s[0], Times(w, s[1], block * block), height, width}))
-      .value();
-}
 
 absl::StatusOr<Value*> WriteEyeLike(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
@@ -66,9 +36,13 @@ absl::StatusOr<Value*> WriteOneHot(StablehloWriter& w) {
 
 }  // namespace
 
-X2IR_STABLEHLO(depth_to_space).To("transpose", WriteDepthToSpace);
+X2IR_STABLEHLO(depth_to_space).To("transpose", [](StablehloWriter& w) {
+  return DepthToSpaceByTranspose(w);
+});
 X2IR_STABLEHLO(eye_like).To("iota", WriteEyeLike);
 X2IR_STABLEHLO(one_hot).To("select", WriteOneHot);
-X2IR_STABLEHLO(space_to_depth).To("transpose", WriteSpaceToDepth);
+X2IR_STABLEHLO(space_to_depth).To("transpose", [](StablehloWriter& w) {
+  return SpaceToDepthByTranspose(w);
+});
 
 }  // namespace x2ir
