@@ -48,7 +48,7 @@ constexpr KnownDifference kKnown[] = {
     {kOrt, "string_normalizer", "", 0, 1000, "Failed to construct locale",
      "a locale that the machine does not have"},
     {kOrt, "pad", "reflect", 0, 1000, "Pad reflect", "a reflection of more than there is"},
-    {kOrt, "pad", "reflect", 0, 1000, "zero effective input extent", "a reflection of nothing"},
+    {kOrt, "pad", "", 0, 1000, "zero effective input extent", "an edge or a reflection of nothing"},
     {kOrt, "reduce_log_sum_exp", "integers", 0, 1000, "elements",
      "casts of what the integers do not hold"},
     {kOrt, "average_pool", "open same", 0, 1000, "padding values must be non-negative",

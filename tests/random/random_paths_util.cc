@@ -315,6 +315,8 @@ std::vector<RandomPath> PathsOf(uint64_t seed) {
   paths.push_back({"nnvm", ".nnvm.json", 0, seed % 5 != 2});
   paths.push_back({"relay", seed % 2 == 0 ? ".relay" : ".relay.json", 0, seed % 5 != 3});
   paths.push_back({"keras", ".keras", 0, seed % 5 != 4});
+  paths.push_back({"ort", ".ort", 0, seed % 3 != 2});
+  paths.push_back({"nnef", seed % 2 == 0 ? ".nnef" : ".nnef.tgz", 0, seed % 5 != 0});
   if (seed % 4 == 0) paths.push_back({"onnxtxt", ".onnxtxt", 0, true});
   return paths;
 }
@@ -385,7 +387,8 @@ RandomVerdict TryPath(const RandomCaseOfGraph& made, const RandomPath& path, con
   RandomVerdict verdict;
   if (!judges) return verdict;
   OrtJudge* judge = nullptr;
-  if (path.target == "onnx" && CanBeFed(made, true, true)) judge = judges->ort.get();
+  const bool for_ort = path.target == "onnx" || path.target == "ort";
+  if (for_ort && CanBeFed(made, true, true)) judge = judges->ort.get();
   if (path.target == "tflite" && CanBeFed(made, false, false)) judge = judges->litert.get();
   TorchJudge* torch = nullptr;
   if (path.target == "python" && CanBeFed(made, true, true)) torch = judges->torch.get();
@@ -421,7 +424,7 @@ RandomVerdict TryPath(const RandomCaseOfGraph& made, const RandomPath& path, con
     verdict.run = true;
     return verdict;
   }
-  const char* runtime = path.target == "onnx" ? "ONNX Runtime" : "LiteRT";
+  const char* runtime = for_ort ? "ONNX Runtime" : "LiteRT";
   verdict = Failed(StrCat(runtime, " ", answer.stage), answer.error);
   return Known(graph, runtime, path, std::move(verdict));
 }

@@ -170,9 +170,9 @@ std::vector<int64_t> WithTwo(const std::vector<int64_t>& spatial, int64_t number
   return all;
 }
 
-AttributeMap PoolParameters(const Window& window, bool counts) {
+AttributeMap PoolParameters(const Window& window) {
   return {{"size", WithTwo(window.kernel, 1)},
-          {"border", counts ? "constant" : "ignore"},
+          {"border", "ignore"},
           {"padding", PairsOfPads(TensorPads(window))},
           {"stride", WithTwo(window.strides, 1)},
           {"dilation", WithTwo(window.dilations, 1)}};
@@ -213,11 +213,13 @@ absl::StatusOr<Values> ToPool(NnefWriter& w) {
     X2IR_ASSIGN_OR_RETURN(const Dim written, OutputDim(exact, i, size));
     if (out != written) return CannotExpress("a last window that begins in the padding");
   }
+  // tract, which files with names for sizes are read as, never counts a border.
+  Value* x = counts && window->padded() ? PadApart(w, *window, 0) : w.in(0);
   const bool places = kMax && w.wants(1);
   return w.CallAll(places ? "max_pool_with_index"
                    : kMax ? "max_pool"
                           : "avg_pool",
-                   {{"input", w.in(0)}}, PoolParameters(*window, counts), places ? 2 : 1);
+                   {{"input", x}}, PoolParameters(*window), places ? 2 : 1);
 }
 // Of a pool with the same window, whose operand is as large as the result.
 absl::StatusOr<Value*> ToUnpool(NnefWriter& w) {
@@ -227,7 +229,7 @@ absl::StatusOr<Value*> ToUnpool(NnefWriter& w) {
     return CannotExpress("places that are not of a pool of the graph");
   }
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), w.attrs().Ints("kernel_shape")));
-  const AttributeMap parameters = PoolParameters(window, false);
+  const AttributeMap parameters = PoolParameters(window);
   for (const auto& [name, value] : parameters) {
     const Attribute* of_pool = pool->attrs().Find(name);
     if (!of_pool || *of_pool != value) return CannotExpress("another window than the pool's");

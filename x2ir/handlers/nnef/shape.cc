@@ -237,6 +237,9 @@ absl::StatusOr<Value*> ToConcat(NnefWriter& w) {
 }
 absl::StatusOr<Values> ToSplit(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  if (!w.shape(0) || !(*w.shape(0))[axis].is_static()) {
+    return CannotExpress("parts of an axis whose size is not known");
+  }
   Attribute::Ints sizes;
   for (size_t i = 0; i < w.node().num_outputs(); ++i) {
     const Value* part = w.node().output(i);
