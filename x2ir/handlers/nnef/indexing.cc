@@ -27,13 +27,6 @@ Value* ScatterElementsRow(NnefArgs& a) {
 Value* ScatterNdRow(NnefArgs& a) {
   return ScatterNd(a.Tensor("input"), a.AsInt64(a.Tensor("indices")), a.Tensor("updates"), "none");
 }
-Value* OneHotRow(NnefArgs& a) {
-  const Expr index = a.AsInt64(a.Tensor("input"));
-  const int64_t axis = a.AxisOf(a.Integer("axis"), index.rank() + 1), depth = a.Integer("dim");
-  const Expr values =
-      NumbersAs(a, DType::kFloat32, {2}, {a.Number("value_off"), a.Number("value_on")});
-  return index.Op("one_hot", {a.b().Int(depth), values}, {{"axis", axis}});
-}
 // An element of a tensor of sizes: x[i].
 Value* ElementRow(NnefArgs& a) { return ElementAt(a.in(0), 0, a.Integer("index")); }
 
@@ -83,35 +76,12 @@ absl::StatusOr<Value*> ToGatherElements(NnefWriter& w) {
   return w.Op("gather", {Flat({w, w.in(0)}), at.To(DType::kInt64)}, {{"axis", 0}});
 }
 
-// An index, or one from the end, is compared with the number of each place.
-absl::StatusOr<Value*> ToOneHot(NnefWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(const auto known, w.KnownInts(1, "depth"));
-  constexpr int64_t kMaxDepth = int64_t{1} << 20;
-  if (!known || known->size() != 1 || (*known)[0] < 0 || (*known)[0] > kMaxDepth) {
-    return CannotExpress("a depth that is not known, or so large");
-  }
-  if (w.dtype(0) != DType::kInt64) return CannotExpress("indices that are not int64");
-  const int64_t named = w.Int("axis"), axis = named < 0 ? named + rank + 1 : named;
-  const int64_t depth = (*known)[0];
-  const auto places = [&](int64_t first) {
-    std::vector<double> numbers;
-    for (int64_t i = 0; i < depth; ++i) numbers.push_back(static_cast<double>(first + i));
-    return AlongAxis(NumbersAs(w, DType::kFloat32, {depth}, numbers), axis, rank + 1);
-  };
-  const Expr index = Unsqueeze(w.AsReal(w.in(0)), {axis});
-  const Expr hot = index == places(0), from_end = index == places(-depth);
-  const auto value = [&](int64_t i) { return ElementAt({w, w.in(2)}, 0, i); };
-  return Select(hot | from_end, value(1), value(0)).value();
-}
-
 }  // namespace
 
 X2IR_NNEF(gather)
     .From({"gather", "tract_core_gather"}, GatherRow)
     .From("x2ir.element", ElementRow)
     .To("gather", ToGather);
-X2IR_NNEF(one_hot).From("tract_core_one_hot", OneHotRow).To("select", ToOneHot);
 X2IR_NNEF(top_k).From("tract_core_topk", TopKRow);
 X2IR_NNEF(gather_elements)
     .From("tract_core_gather_elements", GatherElementsRow)
