@@ -77,6 +77,18 @@ TEST(NnefTract, OperatorsCompute) {
        "r = constant(shape = [1,3], value = [0.0, 0.0, 2.0]); h = constant(shape = [1,1], value = "
        "[4.0]); y = tract_core_gru_epilogue(x, r, h, hidden = 1);",
        "float32[1,3]{0, 0, 1}", "float32[1,1]{2.4820137}"},
+      // The same step; then backwards, with biases of the input and of the state.
+      {"[1,1,1]",
+       "w = constant(shape = [3,1], value = [0.0, 0.0, 1.0]); r = constant(shape = [3,1], value = "
+       "[0.0, 0.0, 0.5]); h = constant(shape = [1,1,1], value = [4.0]); s, y = "
+       "tract_core_gru_seq(x = x, w = w, r = r, initial_h = h, hidden = 1, chunk = 1);",
+       "float32[1,1,1]{1}", "float32[1,1,1]{2.4820137}"},
+      {"[1,2,1]",
+       "w = constant(shape = [3,1], value = [0.0, 0.0, 1.0]); r = constant(shape = [3,1], value = "
+       "[0.0, 0.0, 0.5]); h = constant(shape = [1,1,1], value = [4.0]); b = constant(shape = "
+       "[1,6], value = [0.0, 0.0, 1.0, 0.0, 0.0, 2.0]); y, n = tract_core_gru_seq(x = x, w = w, r "
+       "= r, b = b, has_bias = 1, initial_h = h, hidden = 1, chunk = -1);",
+       "float32[1,2,1]{3, -1}", "float32[1,2,1]{1.7409937, 2.4820137}"},
       {"[1,4]",
        "c = constant(shape = [1,4], value = [1.0, 0.0, 1.0, 0.0]); s = constant(shape = [1,4], "
        "value = [0.0, 1.0, 0.0, 1.0]); y = tract_transformers_apply_rope(x, c, s);",

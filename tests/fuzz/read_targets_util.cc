@@ -647,8 +647,24 @@ std::string NnefTensor() {
 constexpr char kNnefQuant[] =
     "\"w\": zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
     "symmetric = false);\n";
+// A variable that runs change, places of maxima, a recurrent layer.
+constexpr char kNnefStates[] = R"(version 1.0;
+extension tract_registry tract_core;
+graph g(x) -> (y, z) {
+  x = external<scalar>(shape = [1, 2, 3]);
+  w = variable<scalar>(shape = [2, 2, 3], label = 'w');
+  n = update(w, w * 0.5 + x);
+  m, i = max_pool_with_index(x, size = [1,1,2], stride = [1,1,2], border = 'ignore');
+  y = desample(m, i, size = [1,1,2], stride = [1,1,2], border = 'ignore', output_shape = [1,2,3]);
+  g = constant(shape = [3,3], value = [0.5]);
+  h = constant(shape = [1,1,1], value = [0.0]);
+  z, t = tract_core_gru_seq(x = x, w = g, r = constant(shape = [3,1], value = [0.5]), initial_h = h,
+                            hidden = 1, chunk = -1);
+}
+)";
 std::vector<std::string> NnefFiles() {
-  return {StrCat(kNnefText, kFileBoundary, NnefTensor(), kFileBoundary, kNnefQuant)};
+  return {StrCat(kNnefText, kFileBoundary, NnefTensor(), kFileBoundary, kNnefQuant),
+          StrCat(kNnefStates, kFileBoundary, NnefTensor(), kFileBoundary)};
 }
 std::vector<std::string> NnefArchives() {
   std::string tar;

@@ -198,6 +198,11 @@ constexpr Group kGroups[] = {
      "(ht: tensor<scalar>, ct: tensor<scalar>)"},
     {"tract_core_gru_epilogue",
      "xh: tensor<scalar>, rh: tensor<scalar>, h_prev: tensor<scalar>, hidden: integer", kOne},
+    {"tract_core_gru_seq",
+     "x: tensor<scalar>, w: tensor<scalar>, r: tensor<scalar>, b: tensor<scalar> = 0.0, "
+     "initial_h: tensor<scalar>, hidden: integer, chunk: integer, has_bias: integer = 0, "
+     "reset_every_turn: integer = 0, emit_y: integer = 1",
+     "(y: tensor<scalar>, y_h: tensor<scalar>)"},
     {"tract_transformers_apply_rope",
      "input: tensor<scalar>, cos: tensor<scalar>, sin: tensor<scalar>", kOne},
     {"tract_core_rms_norm tract_transformers_rms_norm",
