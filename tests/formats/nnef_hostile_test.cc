@@ -293,7 +293,7 @@ TEST(NnefHostile, TextsThatGrow) {
       {NnefText("[1, 2]", "y = max_pool(x, size = [1, 4611686018427387904]);"), "too large"},
       {NnefText("[1, 1, 2]", "y = box(x, size = [1, 1, 3000000000]);"), "too large"},
   });
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(300));
 }
 
 // A graph may have them; what runs it refuses.
