@@ -65,37 +65,47 @@ Value* SeparableConvRow(NnefArgs& a) {
   return PointConv(a, y, point, NnefBias(a, x, DimAt(point, 0)), a.Integer("groups"));
 }
 
-// A transposed convolution whose padding, and size, may follow from the other.
-Expr Deconvolve(NnefArgs& a, const Expr& x, const Expr& filter, Value* bias, int64_t groups) {
-  a.Require(x.rank() == filter.rank() && x.rank() >= 3, "a filter of another rank");
-  const std::string border = a.Text("border");
-  a.Require(border == "constant" || border == "ignore", StrCat("border '", border, "'"));
-  Window window = TakeNnefWindow(a, NnefKernel(a, filter));
-  const size_t n = window.rank();
-  std::vector<int64_t> shape = a.Integers("output_shape");
-  if (shape.size() == n + 2) shape.erase(shape.begin(), shape.begin() + 2);
+// Elements behind the result of a transposed convolution, whose padding and size may follow from
+// each other. `shape`: of the spatial axes, or empty.
+std::vector<int64_t> SettleSpread(NnefArgs& a, const Expr& x, const std::vector<int64_t>& shape,
+                                  Window* window) {
+  const size_t n = window->rank();
   a.Require(shape.empty() || shape.size() == n, "an output_shape of another rank");
-  const bool automatic = window.auto_pad != AutoPad::kNotSet;
-  window.auto_pad = AutoPad::kNotSet;
+  const bool automatic = window->auto_pad != AutoPad::kNotSet;
+  window->auto_pad = AutoPad::kNotSet;
   std::vector<int64_t> more(n, 0);
   for (size_t i = 0; i < n; ++i) {
     const Dim in = DimAt(x, static_cast<int64_t>(i) + 2);
     // Of a result for each element: stride times the size.
-    int64_t total = window.extent(i) - window.strides[i];
+    int64_t total = window->extent(i) - window->strides[i];
     if (!shape.empty()) {
       a.Require(in.is_static() && in.value() > 0, "an output_shape of an input of unknown size");
-      const int64_t full = (in.value() - 1) * window.strides[i] + window.extent(i);
+      const int64_t full = (in.value() - 1) * window->strides[i] + window->extent(i);
       if (automatic) {
         total = full - shape[i];
       } else {
-        more[i] = shape[i] - (full - window.pad_begin(i) - window.pad_end(i));
+        more[i] = shape[i] - (full - window->pad_begin(i) - window->pad_end(i));
         a.Require(more[i] >= 0, "an output_shape that is less than the windows cover");
       }
     }
     if (!automatic) continue;
     if (total < 0) more[i] = -total;
-    window.SplitPads(i, std::max<int64_t>(total, 0), true);
+    window->SplitPads(i, std::max<int64_t>(total, 0), true);
   }
+  return more;
+}
+std::vector<int64_t> SpatialShape(NnefArgs& a, size_t n) {
+  std::vector<int64_t> shape = a.Integers("output_shape");
+  if (shape.size() == n + 2) shape.erase(shape.begin(), shape.begin() + 2);
+  return shape;
+}
+
+Expr Deconvolve(NnefArgs& a, const Expr& x, const Expr& filter, Value* bias, int64_t groups) {
+  a.Require(x.rank() == filter.rank() && x.rank() >= 3, "a filter of another rank");
+  const std::string border = a.Text("border");
+  a.Require(border == "constant" || border == "ignore", StrCat("border '", border, "'"));
+  Window window = TakeNnefWindow(a, NnefKernel(a, filter));
+  const std::vector<int64_t> more = SettleSpread(a, x, SpatialShape(a, window.rank()), &window);
   return MakeConvTranspose(x, filter, bias, window, groups, more);
 }
 
@@ -133,7 +143,6 @@ Value* DeboxRow(NnefArgs& a) {
   const std::string border = a.Text("border");
   a.Require(border == "constant" || border == "ignore", StrCat("border '", border, "'"));
   a.Require(!mean || border == "constant" || !window.padded(), "means without the border");
-  const std::vector<int64_t> shape = a.Integers("output_shape");
   const auto rest = [](const std::vector<int64_t>& all) {
     return std::vector<int64_t>(all.begin() + 2, all.end());
   };
@@ -142,14 +151,7 @@ Value* DeboxRow(NnefArgs& a) {
   spatial.strides = rest(window.strides);
   spatial.dilations = rest(window.dilations);
   spatial.pads = JoinPads(rest(window.begins()), rest(window.ends()));
-  spatial.auto_pad = AutoPad::kNotSet;
-  std::vector<int64_t> more(n, 0);
-  a.Require(shape.empty(), "output_shape of a debox");
-  for (size_t i = 0; window.auto_pad != AutoPad::kNotSet && i < n; ++i) {
-    const int64_t total = spatial.extent(i) - spatial.strides[i];
-    if (total < 0) more[i] = -total;
-    spatial.SplitPads(i, std::max<int64_t>(total, 0), true);
-  }
+  const std::vector<int64_t> more = SettleSpread(a, x, SpatialShape(a, n), &spatial);
   std::vector<int64_t> ones = {1, 1};
   ones.insert(ones.end(), spatial.kernel.begin(), spatial.kernel.end());
   const auto volume = CheckedProduct(ones);

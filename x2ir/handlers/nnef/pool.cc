@@ -274,12 +274,37 @@ Window TakeNnefWindow(NnefArgs& a, std::vector<int64_t> kernel) {
   return window;
 }
 
-std::string PadMode(NnefArgs& a, std::string_view border) {
-  if (border == "constant") return "constant";
-  if (border == "replicate" || border == "replicated") return "edge";
-  if (border == "reflect") return "reflect";
-  a.Fail(Unimplemented("border '", border, "'"));
-  return "";
+// The first and the last element are repeated, too, which no pad of the IR does.
+Expr Mirrored(NnefArgs& a, Expr x, const std::vector<int64_t>& pads, int64_t first) {
+  const size_t n = pads.size() / 2;
+  for (size_t i = 0; i < n; ++i) {
+    if (pads[i] == 0 && pads[i + n] == 0) continue;
+    const int64_t axis = first + static_cast<int64_t>(i);
+    const Dim size = DimAt(x, axis);
+    a.Require(size.is_static() && std::min(pads[i], pads[i + n]) >= 0 &&
+                  std::max(pads[i], pads[i + n]) <= size.value(),
+              "border 'reflect-even' of more elements than there are, or of unknown size");
+    std::vector<int64_t> from;
+    for (int64_t k = -pads[i]; k < size.value() + pads[i + n]; ++k) {
+      from.push_back(k < 0 ? -1 - k : k < size.value() ? k : 2 * size.value() - 1 - k);
+    }
+    x = Gather(x, Ints(a, from), axis);
+  }
+  return x;
+}
+
+Expr PaddedBy(NnefArgs& a, const Expr& x, const std::vector<int64_t>& pads, int64_t first,
+              double value) {
+  const std::string border = a.Text("border");
+  if (border == "reflect-even") return Mirrored(a, x, pads, first);
+  const bool constant = border == "constant", edge = border.starts_with("replicate");
+  a.Require(constant || edge || border == "reflect", StrCat("border '", border, "'"));
+  const auto n = static_cast<int64_t>(pads.size() / 2);
+  const Expr axes = n == x.rank() ? Expr(nullptr) : Ints(a, CountedFrom(first, n));
+  return x.Op("pad", {Ints(a, pads), constant ? x.Number(value) : Expr(nullptr), axes},
+              {{"mode", constant ? "constant"
+                        : edge   ? "edge"
+                                 : "reflect"}});
 }
 
 BorderedInput WithBorder(NnefArgs& a, const Expr& x, Window window, int64_t first) {
@@ -297,9 +322,7 @@ BorderedInput WithBorder(NnefArgs& a, const Expr& x, Window window, int64_t firs
   if (border == "ignore" || border == "constant" || !window.padded()) {
     return {x, window, border == "constant" && window.padded()};
   }
-  std::vector<int64_t> axes = CountedFrom(first, static_cast<int64_t>(window.rank()));
-  const Expr padded =
-      x.Op("pad", {Ints(a, window.pads), nullptr, Ints(a, axes)}, {{"mode", PadMode(a, border)}});
+  const Expr padded = PaddedBy(a, x, window.pads, first);
   std::fill(window.pads.begin(), window.pads.end(), 0);
   return {padded, window, false};
 }

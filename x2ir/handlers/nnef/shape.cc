@@ -148,10 +148,7 @@ Value* PadRow(NnefArgs& a) {
   if (static_cast<int64_t>(pairs.size()) != 2 * x.rank()) {
     a.Fail(Invalid("a pair of numbers for each axis is expected"));
   }
-  const std::string mode = PadMode(a, a.Text("border"));
-  const Expr value = mode == "constant" ? x.Number(a.Number("value")) : Expr(nullptr);
-  a.Ignore("value");
-  return x.Op("pad", {Ints(a, PadsOfPairs(pairs)), value}, {{"mode", mode}});
+  return PaddedBy(a, x, PadsOfPairs(pairs), 0, a.Number("value"));
 }
 Value* BroadcastRow(NnefArgs& a) {
   const std::vector<Size> shape = a.Sizes("shape");

@@ -23,8 +23,10 @@ struct BorderedInput {
 };
 // The window is over the axes from `first` on.
 BorderedInput WithBorder(NnefArgs& a, const Expr& x, Window window, int64_t first);
-// IR's mode of pad that a border is; Unimplemented for one that it has not.
-std::string PadMode(NnefArgs& a, std::string_view border);
+// x with a border along the axes from `first` on; `value`: of 'constant'. Unimplemented for one
+// that has no form.
+Expr PaddedBy(NnefArgs& a, const Expr& x, const std::vector<int64_t>& pads, int64_t first,
+              double value = 0);
 
 // A sum, or a mean, of the elements of a window over all axes of x.
 Expr BoxOver(NnefArgs& a, const Expr& x, const BorderedInput& input, bool mean);
