@@ -41,6 +41,8 @@ constexpr KnownDifference kKnown[] = {
     {kOrt, "global_lp_pool", "", 22, 1000, "Failed to find kernel for GlobalLpPool",
      "no kernel of GlobalLpPool of opset 22"},
     {kOrt, "reduce_prod", "integers", 0, 1000, "elements of", "products of integers that saturate"},
+    {kOrt, "shrink", "integers", 0, 1000, "elements of",
+     "shrink of integers that float32 rounds to more than the type holds"},
     {kOrt, "cast_like", "", 15, 1000, "InsertedPrecisionFreeCast",
      "casts of float16 that are put into the body of CastLike"},
     {kOrt, "category_mapper", "", 0, 1000, "'cats_int64s' is required",
