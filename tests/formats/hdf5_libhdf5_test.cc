@@ -8,6 +8,7 @@
 #include <hdf5.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <numeric>
@@ -606,6 +607,7 @@ class Hdf5Library : public TempDirTest {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
     H5_OK(H5Pset_libver_bounds(access, version.low, version.high));
     H5_OK(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG));
+    H5_OK(H5Pset_fapl_core(access, 1 << 20, true));  // in memory until it is closed
     H5_OK(H5Pset_userblock(how, version.user_block));
     H5_OK(H5Pset_sizes(how, version.width, version.width));
     H5_OK(H5Pset_obj_track_times(how, false));
@@ -671,6 +673,33 @@ TEST_F(Hdf5Library, ModelsOfKeras) {
     ASSERT_TRUE(model.ok()) << model.status();
     EXPECT_EQ(model->weights.size(), 3u);
   }
+}
+
+// Groups that are reached on more paths than anybody could follow, and one around itself.
+TEST_F(Hdf5Library, ModelsOfGroupsThatAreLinkedAgain) {
+  const auto weights = [&](int depth) {
+    const std::string path = Write(kVersions[0], [&](hid_t file) {
+      hid_t at = Group(Group(file, "layers"), "dense");
+      const hid_t first = at;
+      for (int level = 0; level < depth; ++level) {
+        const hid_t next = Group(at, "part0");
+        for (int i = 1; i < 8; ++i) {
+          H5_OK(H5Lcreate_hard(next, ".", at, StrCat("part", i).c_str(), H5P_DEFAULT, H5P_DEFAULT));
+        }
+        at = next;
+      }
+      if (depth == 0) H5_OK(H5Lcreate_hard(first, ".", first, "part", H5P_DEFAULT, H5P_DEFAULT));
+    });
+    std::filesystem::rename(path, folder_ / "net.weights.h5");
+    WriteFile((folder_ / "net.json").string(),
+              R"({"module": "keras", "class_name": "Sequential", "config": {"name": "s", "layers": [
+                  {"module": "keras.layers", "class_name": "Dense", "config": {"name": "dense",
+                   "units": 4, "batch_input_shape": [null, 3]}}]}})");
+    return ReadKeras((folder_ / "net.json").string()).status();
+  };
+  EXPECT_THAT(std::string(weights(12).message()),
+              HasSubstr("groups have more than 262144 members"));
+  EXPECT_THAT(std::string(weights(0).message()), HasSubstr("groups are nested too deeply"));
 }
 
 TEST_F(Hdf5Library, WhatIsRefused) {

@@ -76,8 +76,10 @@ absl::Status File::ReadSuperblock() {
     root_ = in.Address();
     if (!in.ok()) return DataLoss("the file is cut off");
   } else {
-    X2IR_ASSIGN_OR_RETURN(in, image_.Checked(0, 8 + 4 + 4u * widths.address + 4, kSignature,
-                                             "superblock", image_.structures()));
+    const uint64_t size = kSignature.size() + 4 + 4u * widths.address + kSumSize;
+    if (size > image_.bytes().size()) return DataLoss("the file is cut off");
+    X2IR_ASSIGN_OR_RETURN(in,
+                          image_.Checked(0, size, kSignature, "superblock", image_.structures()));
     in.Skip(4);
     base = in.Address();
     in.SkipAddress();
@@ -118,10 +120,11 @@ absl::StatusOr<const Attributes*> File::AttributesOf(Object* object) {
 absl::StatusOr<uint64_t> File::Id(std::string_view path) {
   uint64_t address = root_;
   std::string rest(path);
-  for (int soft = 0; !rest.empty();) {
-    const size_t end = std::min(rest.find('/'), rest.size());
-    const std::string part = rest.substr(0, end);
-    rest.erase(0, end + 1);
+  int soft = 0;
+  for (size_t begin = 0; begin < rest.size();) {
+    const size_t end = std::min(rest.find('/', begin), rest.size());
+    const std::string part = rest.substr(begin, end - begin);
+    begin = end + 1;
     if (part.empty() || part == ".") continue;
     X2IR_ASSIGN_OR_RETURN(const Links* links, LinksAt(address));
     const auto found = links->find(part);
@@ -135,7 +138,9 @@ absl::StatusOr<uint64_t> File::Id(std::string_view path) {
               StrCat("'", path, "' goes through more than ", kMaxSoftLinks, " soft links"));
         }
         if (link.target.starts_with('/')) address = root_;
-        rest = StrCat(link.target, "/", rest);
+        rest = StrCat(link.target, "/",
+                      begin < rest.size() ? std::string_view(rest).substr(begin) : "");
+        begin = 0;
         break;
       case Link::kExternal:
         return Unimplemented("'", part, "' is in another file, '", link.target,

@@ -109,9 +109,9 @@ absl::StatusOr<std::string_view> Filters::UndoOne(const Filter& filter, std::str
       if (filter.parameter == 0) return Broken("the filter 'shuffle' has no size of elements");
       if (filter.parameter == 1 || filter.parameter > bytes.size()) return bytes;
       std::string& to = buffers_[turn_++ % 2];
-      to.resize(most);
+      to.resize(bytes.size());
       Unshuffle(bytes, filter.parameter, to.data());
-      return std::string_view(to).substr(0, bytes.size());
+      return to;
     }
     default:
       return NotRead("it is packed by the filter ", NameOfFilter(filter.id),

@@ -44,7 +44,7 @@ class HeaderReader {
     Cursor in = image_.From(address);
     second_ = in.rest().starts_with("OHDR");
     if (!second_) {
-      if (in.UInt(1) != 1) return Broken(StrCat("at ", address, " is no object header"));
+      if (in.UInt(1) != 1) return Broken(StrCat("there is no object header at ", address));
       in.Skip(7);
       const uint64_t size = in.UInt(4);
       in.Skip(4);

@@ -4,7 +4,7 @@ namespace x2ir::hdf5 {
 
 absl::StatusOr<std::string_view> LocalHeap(const Image& image, uint64_t address) {
   Cursor in = image.From(address);
-  if (in.Bytes(4) != "HEAP") return Broken(StrCat("at ", address, " is no heap of names"));
+  if (in.Bytes(4) != "HEAP") return Broken(StrCat("there is no heap of names at ", address));
   in.Skip(4);
   const uint64_t size = in.Length();
   in.SkipLength();
@@ -24,7 +24,7 @@ absl::StatusOr<std::string_view> TextAt(std::string_view heap, uint64_t offset) 
 
 absl::StatusOr<GlobalHeaps::Objects> GlobalHeaps::Read(Image* image, uint64_t address) {
   Cursor head = image->From(address);
-  if (head.Bytes(4) != "GCOL") return Broken(StrCat("at ", address, " is no heap of texts"));
+  if (head.Bytes(4) != "GCOL") return Broken(StrCat("there is no heap of texts at ", address));
   head.Skip(4);
   const uint64_t size = head.Length();
   const std::string_view heap = image->At(address, size);

@@ -76,7 +76,7 @@ absl::StatusOr<Cursor> Image::Checked(uint64_t address, uint64_t size, std::stri
     return Broken(StrCat(what, " ends past the file"));
   }
   if (!block.starts_with(signature)) {
-    return Broken(StrCat("at ", address, " is no ", what, " ('", signature, "')"));
+    return Broken(StrCat("there is no ", what, " ('", signature, "') at ", address));
   }
   X2IR_RETURN_IF_ERROR(meter->Take(size));
   const std::string_view summed = block.substr(0, size - kSumSize);

@@ -60,7 +60,7 @@ class LinkReader {
 
   absl::Status ReadTableNode(std::string_view names, uint64_t address) {
     Cursor in = image_->From(address);
-    if (in.Bytes(4) != "SNOD") return Broken(StrCat("at ", address, " are no links of a group"));
+    if (in.Bytes(4) != "SNOD") return Broken(StrCat("there are no links of a group at ", address));
     in.Skip(2);
     const uint64_t count = in.UInt(2);
     for (uint64_t i = 0; i < count; ++i) {

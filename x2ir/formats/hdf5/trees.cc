@@ -27,7 +27,7 @@ absl::Status WalkTree1(const Image& image, uint64_t root, NodeType type, size_t 
     todo.pop_back();
     Cursor in = image.From(visit.address);
     if (in.Bytes(4) != "TREE" || in.UInt(1) != static_cast<uint64_t>(type)) {
-      return Broken(StrCat("at ", visit.address, " is no node of a B-tree"));
+      return Broken(StrCat("there is no node of a B-tree at ", visit.address));
     }
     const int level = static_cast<int>(in.UInt(1));
     if (level > kMaxTreeDepth || (visit.level >= 0 && level != visit.level)) {

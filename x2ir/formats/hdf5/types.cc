@@ -158,7 +158,7 @@ absl::StatusOr<Extent> ExtentOf(const Image& image, std::string_view data) {
   for (uint64_t i = 0; i < rank; ++i) {
     const auto dim = static_cast<uint64_t>(extent.dims[i]);
     const uint64_t most = (flags & kHasMost) != 0 ? in.Length() : dim;
-    if (most < dim) return Broken("a shape is larger than it may become");
+    if (most < dim) return Broken("an axis is longer than its maximum");
     extent.most.push_back(most == endless ? kNowhere : most);
   }
   if (!in.ok()) return Broken("a shape is cut off");

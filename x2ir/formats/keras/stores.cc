@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMaxGroupDepth = 16;
 // In all groups that are looked into: a group may be linked from many others, or from itself.
-constexpr size_t kMaxMembers = size_t{1} << 20;
+constexpr size_t kMaxMembers = size_t{1} << 18;
 constexpr size_t kMaxChunks = 1 << 16;
 
 std::string PathOf(std::string_view group, std::string_view name) {
