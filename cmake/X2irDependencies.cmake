@@ -26,13 +26,6 @@ add_compile_definitions(EIGEN_MPL2_ONLY)  # none of its few parts under another 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 find_package(ZLIB REQUIRED)
-# HDF5, for forms of Keras's files that are seldom: its header and the name of its library, which is loaded when it is needed
-# (hdf5_library.cc says why). Distributions call its module by how it was built.
-pkg_search_module(X2IR_HDF5 REQUIRED hdf5-serial hdf5)
-list(GET X2IR_HDF5_LINK_LIBRARIES 0 X2IR_HDF5_LIBRARY)
-get_filename_component(X2IR_HDF5_LIBRARY "${X2IR_HDF5_LIBRARY}" REALPATH)
-get_filename_component(X2IR_HDF5_SONAME "${X2IR_HDF5_LIBRARY}" NAME)
-string(REGEX REPLACE "(\\.so\\.[0-9]+).*$" "\\1" X2IR_HDF5_SONAME "${X2IR_HDF5_SONAME}")
 # FlatBuffers: headers, which users of an installed x2ir do not need, and its compiler.
 find_program(X2IR_FLATC flatc REQUIRED)
 find_path(X2IR_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h REQUIRED)

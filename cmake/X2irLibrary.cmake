@@ -67,11 +67,6 @@ foreach(target ${X2IR_BINARY_TARGET} x2ir_once)
     PRIVATE $<LINK_ONLY:PkgConfig::RE2> $<LINK_ONLY:ZLIB::ZLIB>
       $<BUILD_INTERFACE:Eigen3::Eigen> ${X2IR_CODEC_LIBS})
 endforeach()
-# HDF5's header is for the one file that includes it.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/formats/keras/hdf5_library.cc PROPERTIES
-  INCLUDE_DIRECTORIES "${X2IR_HDF5_INCLUDE_DIRS}"
-  COMPILE_DEFINITIONS "X2IR_HDF5_SONAME=\"${X2IR_HDF5_SONAME}\"" SKIP_PRECOMPILE_HEADERS ON
-  SKIP_UNITY_BUILD_INCLUSION ON)
 # RE2's compile flags are for the one file that includes it.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/ops/regex.cc PROPERTIES
   INCLUDE_DIRECTORIES "${RE2_INCLUDE_DIRS}" COMPILE_OPTIONS "${RE2_CFLAGS_OTHER}"

@@ -34,7 +34,6 @@ class ReadOptions(TypedDict, total=False):
     fork: Literal["auto", "pjreddie", "alexeyab"] | None
     entry: str | None
     checks: bool | None
-    hdf5_library: bool | None
     snapshot: str | None
     job: str | None
     model: str | None
@@ -154,7 +153,6 @@ class ConvertOptions(TypedDict, total=False):
     weights: Literal["copy", "reference"] | None
     entry: str | None
     checks: bool | None
-    hdf5_library: bool | None
     frozen: bool | None
     snapshot: str | None
     job: str | None

@@ -445,12 +445,10 @@ elif kind == 'text':
 elif kind == 'hdf5':  # a compressed dataset of an HDF5 file that says to be large
     with zipfile.ZipFile(sys.argv[3]) as z:
         old = {i.filename: z.read(i) for i in z.infolist()}
-    h5 = bytearray(old['model.weights.h5'])
-    was = struct.pack('<2Q', 8, 3)
-    at = h5.index(was)
-    h5[at:at + 16] = struct.pack('<2Q', 8, size // 32)
+    # Its shape, and the largest that it may have.
+    h5 = old['model.weights.h5'].replace(struct.pack('<2Q', 8, 3), struct.pack('<2Q', 8, size // 32))
     with zipfile.ZipFile('a.keras', 'w') as z:
-        for n, data in old.items(): z.writestr(n, bytes(h5) if n.endswith('.h5') else data)
+        for n, data in old.items(): z.writestr(n, h5 if n.endswith('.h5') else data)
 elif kind == 'pt2':
     with zipfile.ZipFile('m.pt2') as z:
         old = {i.filename: z.read(i) for i in z.infolist()}

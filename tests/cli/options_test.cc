@@ -172,8 +172,6 @@ TEST_F(Options, OfEveryVerb) {
       {"--allow-outside",
        "x2ir convert -q big.onnx --weights reference -o in/big.json; x2ir info in/big.json @",
        "--allow-outside", "converts +yes"},
-      {"--hdf5-library", "x2ir info $D/keras/external_link.h5 @ || true", "--hdf5-library",
-       "there is none\n|HDF5 library"},
       {"--entry", "x2ir info $D/stablehlo/forms.mlir @", "--entry twice", "arg0: float32"},
       {"--checks", "x2ir info $D/stablehlo/windows.mlir @", "--checks", "outputs +p: float32"},
       {"--snapshot", "x2ir convert -q big.onnx --to oneflow_graph -o a.mlir; x2ir info a.mlir @",

@@ -13,6 +13,7 @@
 #include "tests/formats/caffe_files_util.h"
 #include "tests/formats/checkpoint_files_util.h"
 #include "tests/formats/gguf_util.h"
+#include "tests/formats/hdf5_listing_util.h"
 #include "tests/formats/paddle_proto_util.h"
 #include "tests/formats/symbol_files_util.h"
 #include "tests/formats/tf_proto_util.h"
@@ -491,10 +492,19 @@ std::vector<std::string> MxnetFiles() {
 std::string KerasFile(const std::string& name) {
   return ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/keras/", name));
 }
+// Files that the HDF5 library wrote (tests/formats/hdf5_libhdf5_test.cc).
+std::vector<std::string> Hdf5Files() {
+  std::vector<std::string> files;
+  for (const char* name : {"latest_indexes", "latest_links", "latest_narrow_ordered",
+                           "earliest_block_texts", "earliest_keras", "latest_keras"}) {
+    files.push_back(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/hdf5/", name, ".h5")));
+  }
+  return files;
+}
 // HDF5 files and archives.
 std::vector<std::string> KerasFiles() {
-  return {KerasFile("masked_lstm.h5"), KerasFile("keras1_conv.h5"), KerasFile("chunked.keras"),
-          KerasFile("attention.keras"), KerasFile("written.keras")};
+  return {KerasFile("masked_lstm.h5"),  KerasFile("keras1_conv.h5"), KerasFile("chunked.keras"),
+          KerasFile("attention.keras"), KerasFile("written.keras"),  Hdf5Files().back()};
 }
 // Configurations alone, whose weights are those of a file that fits the first.
 std::vector<std::string> KerasConfigs() {
@@ -803,6 +813,14 @@ std::vector<FuzzTarget> ReadTargets() {
       {"mxnet", MxnetFiles,
        [](std::string_view bytes) {
          ImportFiles(bytes, {"m-symbol.json", "m-0000.params"}, "/m-symbol.json", "mxnet");
+       }},
+      // Without checksums, which few changed files would have right.
+      {"hdf5", Hdf5Files,
+       [](std::string_view bytes) {
+         const BlobPtr blob = Blob::InMemory(
+             {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}, nullptr, "f.h5");
+         const auto file = hdf5::File::Open(blob, 0, bytes.size(), {.verify = false});
+         if (file.ok()) (void)ListHdf5(**file, 2000);
        }},
       {"keras", KerasFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.h5"}, "/m.h5", "keras"); }},

@@ -1,9 +1,9 @@
 // Registers the format "keras".
 #include "x2ir/formats/format.h"
 
+#include "x2ir/formats/hdf5/file_internal.h"
 #include "x2ir/formats/io/side_file.h"
 #include "x2ir/formats/io/zip.h"
-#include "x2ir/formats/keras/hdf5_internal.h"
 #include "x2ir/formats/keras/keras.h"
 
 namespace x2ir {
@@ -11,8 +11,8 @@ namespace {
 
 Match RecognizeKeras(const Candidate& file) {
   if (file.is_folder) return Match::kNo;
-  if (keras::LooksLikeHdf5(file.head)) return Match::kCertain;
   const std::string_view head = file.text();
+  if (hdf5::LooksLikeHdf5(head)) return Match::kCertain;
   // An archive has its metadata first.
   if (LooksLikeZip(head)) {
     const std::string_view name = head.substr(0, 64);
@@ -29,14 +29,10 @@ Match RecognizeKeras(const Candidate& file) {
     .extensions = {".keras", ".h5", ".hdf5"},
     .doc = "Models of Keras 1, 2 and 3",
     .recognize = RecognizeKeras,
-    .read_options = {ParamsOption(),
-                     {.name = "hdf5_library",
-                      .help = "Read HDF5 with the HDF5 library, which supports more variants; only "
-                              "for files from a trusted source"}},
+    .read_options = {ParamsOption()},
     .read =
         [](const Source& source, const ReadRequest& request) {
-          return ReadKeras(source, {.params = request.options.Text("params"),
-                                    .hdf5_library = request.options.Flag("hdf5_library")});
+          return ReadKeras(source, {.params = request.options.Text("params")});
         },
     .write = [](const Model& model, const Sink& sink,
                 const FormatOptions&) { return WriteKeras(model, sink); },

@@ -54,8 +54,6 @@ inline constexpr char kFold[] = "TimeDistributed/fold", kUnfold[] = "TimeDistrib
 
 struct KerasOptions {
   std::string params{};  // the file of weights; empty: the model's own, or one beside it
-  // HDF5 by the HDF5 library, for files that are trusted.
-  bool hdf5_library = false;
 };
 
 // The version of the graph's opset is Keras's (1, 2 or 3). InvalidArgument or DataLoss for files

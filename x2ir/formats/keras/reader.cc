@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "x2ir/formats/hdf5/file_internal.h"
 #include "x2ir/formats/io/zip.h"
-#include "x2ir/formats/keras/hdf5_internal.h"
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/formats/keras/network.h"
 #include "x2ir/formats/keras/stores_internal.h"
@@ -71,7 +71,7 @@ absl::StatusOr<Model> Built(const Json& root, const std::string& version, std::s
 
 // --- HDF5 ----------------------------------------------------------------------------------------
 
-absl::StatusOr<Model> ReadHdf5(Hdf5File& file, const std::string& config_text) {
+absl::StatusOr<Model> ReadHdf5(hdf5::File& file, const std::string& config_text) {
   X2IR_ASSIGN_OR_RETURN(const Json root, Json::Parse(config_text));
   std::string version, backend;
   for (const char* group : {"", "model_weights"}) {
@@ -81,7 +81,8 @@ absl::StatusOr<Model> ReadHdf5(Hdf5File& file, const std::string& config_text) {
     if (name && backend.empty()) backend = *name;
   }
   if (version.empty()) version = root["keras_version"].text();
-  if (!HasWeights(file)) {
+  X2IR_ASSIGN_OR_RETURN(const bool has_weights, HasWeights(file));
+  if (!has_weights) {
     NoWeights none;
     return Built(root, version, backend, none);
   }
@@ -91,7 +92,7 @@ absl::StatusOr<Model> ReadHdf5(Hdf5File& file, const std::string& config_text) {
 
 // --- Archives ------------------------------------------------------------------------------------
 
-absl::StatusOr<Model> ReadArchive(const BlobPtr& blob, bool by_library) {
+absl::StatusOr<Model> ReadArchive(const BlobPtr& blob) {
   X2IR_ASSIGN_OR_RETURN(ZipArchive zip, ZipArchive::Open(blob));
   const ZipEntry* config = zip.Find("config.json");
   const ZipEntry* stored = zip.Find("model.weights.h5");
@@ -122,8 +123,8 @@ absl::StatusOr<Model> ReadArchive(const BlobPtr& blob, bool by_library) {
     offset = 0;
     size = unpacked.view.size();
   }
-  X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5File> file,
-                        Hdf5File::Open(bytes, offset, size, by_library, blob->size()));
+  X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<hdf5::File> file,
+                        hdf5::File::Open(bytes, offset, size, {.packed = blob->size()}));
   X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<WeightStore> weights, OpenWeights(*file));
   ArchiveStore all(zip, *weights);
   return Built(root, version, "", all);
@@ -141,10 +142,10 @@ std::string StemOfModel(const Source& source) {
   return stem;
 }
 
-absl::StatusOr<Model> WithWeights(const Json& root, const BlobPtr& weights, bool by_library) {
+absl::StatusOr<Model> WithWeights(const Json& root, const BlobPtr& weights) {
   const auto read = [&]() -> absl::StatusOr<Model> {
-    X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5File> file,
-                          Hdf5File::Open(weights, 0, weights->size(), by_library));
+    X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<hdf5::File> file,
+                          hdf5::File::Open(weights, 0, weights->size()));
     X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<WeightStore> store, OpenWeights(*file));
     std::string version = root["keras_version"].text(), backend = root["backend"].text();
     for (const char* group : {"", "model_weights"}) {
@@ -177,17 +178,17 @@ absl::StatusOr<Model> Read(const Source& source, const KerasOptions& options) {
   const std::string_view head = blob->view().substr(0, 4096);
   if (LooksLikeZip(head)) {
     if (!params.empty()) return OptionError("params", "the archive already has weights");
-    return ReadArchive(blob, options.hdf5_library);
+    return ReadArchive(blob);
   }
-  if (!LooksLikeHdf5({blob->data(), std::min<size_t>(blob->size(), 16)})) {
+  if (!hdf5::LooksLikeHdf5(blob->view())) {
     X2IR_ASSIGN_OR_RETURN(const Json root, Json::Parse(blob->view()));
     X2IR_ASSIGN_OR_RETURN(const BlobPtr weights, FindWeights(source, params));
-    if (weights) return WithWeights(root, weights, options.hdf5_library);
+    if (weights) return WithWeights(root, weights);
     NoWeights none;
     return Built(root, root["keras_version"].text(), root["backend"].text(), none);
   }
-  X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<Hdf5File> file,
-                        Hdf5File::Open(blob, 0, blob->size(), options.hdf5_library));
+  X2IR_ASSIGN_OR_RETURN(const std::unique_ptr<hdf5::File> file,
+                        hdf5::File::Open(blob, 0, blob->size()));
   X2IR_ASSIGN_OR_RETURN(const auto config, file->Text("", "model_config"));
   if (config) {
     if (!params.empty()) return OptionError("params", "the file already has weights");
@@ -195,13 +196,14 @@ absl::StatusOr<Model> Read(const Source& source, const KerasOptions& options) {
   }
   // Weights alone: the architecture is in a file beside them.
   X2IR_ASSIGN_OR_RETURN(const BlobPtr json, source.FindBeside(StemOfModel(source) + ".json"));
-  if (!json || !HasWeights(*file)) {
+  X2IR_ASSIGN_OR_RETURN(const bool has_weights, HasWeights(*file));
+  if (!json || !has_weights) {
     return NotFound("it has no 'model_config', and there is no architecture '", StemOfModel(source),
                     ".json' beside it");
   }
   absl::StatusOr<Json> root = Json::Parse(json->view());
   if (!root.ok()) return Annotate(root.status(), StrCat("'", json->path(), "'"));
-  return WithWeights(*root, blob, options.hdf5_library);
+  return WithWeights(*root, blob);
 }
 
 }  // namespace

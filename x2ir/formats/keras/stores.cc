@@ -10,6 +10,8 @@ namespace x2ir::keras {
 namespace {
 
 constexpr int kMaxGroupDepth = 16;
+// In all groups that are looked into: a group may be linked from many others, or from itself.
+constexpr size_t kMaxMembers = size_t{1} << 18;
 constexpr size_t kMaxChunks = 1 << 16;
 
 std::string PathOf(std::string_view group, std::string_view name) {
@@ -17,7 +19,7 @@ std::string PathOf(std::string_view group, std::string_view name) {
 }
 
 // A list of texts; a long one is several attributes ("layer_names0", "layer_names1", ...).
-absl::StatusOr<std::optional<std::vector<std::string>>> LongTexts(Hdf5File& file,
+absl::StatusOr<std::optional<std::vector<std::string>>> LongTexts(hdf5::File& file,
                                                                   const std::string& path,
                                                                   const std::string& attribute) {
   X2IR_ASSIGN_OR_RETURN(auto texts, file.Texts(path, attribute));
@@ -36,7 +38,7 @@ absl::StatusOr<std::optional<std::vector<std::string>>> LongTexts(Hdf5File& file
 
 class GroupedStore : public WeightStore {
  public:
-  GroupedStore(Hdf5File& file, std::string root, const std::vector<std::string>& layers)
+  GroupedStore(hdf5::File& file, std::string root, const std::vector<std::string>& layers)
       : file_(file), root_(std::move(root)), layers_(layers.begin(), layers.end()) {}
 
   absl::StatusOr<std::vector<StoredWeight>> Of(const LayerPlace& place) override {
@@ -59,7 +61,7 @@ class GroupedStore : public WeightStore {
   }
 
  private:
-  Hdf5File& file_;
+  hdf5::File& file_;
   std::string root_;
   std::set<std::string> layers_;
 };
@@ -85,12 +87,13 @@ bool BeforeByNumber(const std::string& a, const std::string& b) {
 
 class VariableStore : public WeightStore {
  public:
-  explicit VariableStore(Hdf5File& file) : file_(file) {}
+  explicit VariableStore(hdf5::File& file) : file_(file) {}
 
   absl::StatusOr<std::vector<StoredWeight>> Of(const LayerPlace& place) override {
     std::vector<StoredWeight> found;
     for (const std::string& path : PathsOf(place)) {
-      if (!file_.IsGroup(path)) continue;
+      X2IR_ASSIGN_OR_RETURN(const bool is_group, file_.IsGroup(path));
+      if (!is_group) continue;
       X2IR_RETURN_IF_ERROR(Collect(path, "", 0, &found));
       return found;
     }
@@ -124,11 +127,12 @@ class VariableStore : public WeightStore {
                        std::vector<StoredWeight>* found) {
     if (depth > kMaxGroupDepth) return Invalid("groups are nested too deeply");
     const std::string vars = PathOf(path, "vars");
-    std::vector<std::string> names = file_.Names(vars);
+    X2IR_ASSIGN_OR_RETURN(std::vector<std::string> names, file_.Names(vars));
     std::sort(names.begin(), names.end(), BeforeByNumber);
     for (const std::string& name : names) {
       const std::string variable = PathOf(vars, name);
-      if (!file_.IsDataset(variable)) continue;
+      X2IR_ASSIGN_OR_RETURN(const bool is_dataset, file_.IsDataset(variable));
+      if (!is_dataset) continue;
       X2IR_ASSIGN_OR_RETURN(Tensor tensor, file_.Dataset(variable));
       X2IR_ASSIGN_OR_RETURN(const auto dtype, file_.Text(variable, "dtype"));
       if (dtype && *dtype == "bfloat16" && BitWidth(tensor.dtype()) == 16) {
@@ -139,9 +143,13 @@ class VariableStore : public WeightStore {
       found->push_back({StrCat(prefix, "vars/", name), std::move(tensor)});
     }
     std::vector<std::string> parts;
-    for (const std::string& name : file_.Names(path)) {
+    X2IR_ASSIGN_OR_RETURN(const std::vector<std::string> members, file_.Names(path));
+    members_ += 1 + names.size() + members.size();
+    if (members_ > kMaxMembers) return Invalid("groups have more than ", kMaxMembers, " members");
+    for (const std::string& name : members) {
       if (name == "vars" || name.find("seed_generator") != name.npos) continue;
-      if (file_.IsGroup(PathOf(path, name))) parts.push_back(name);
+      X2IR_ASSIGN_OR_RETURN(const bool is_group, file_.IsGroup(PathOf(path, name)));
+      if (is_group) parts.push_back(name);
     }
     std::sort(parts.begin(), parts.end(), [](const std::string& a, const std::string& b) {
       const size_t i = RankOfPart(a), k = RankOfPart(b);
@@ -154,31 +162,41 @@ class VariableStore : public WeightStore {
     return absl::OkStatus();
   }
 
-  Hdf5File& file_;
+  hdf5::File& file_;
+  size_t members_ = 0;  // of groups that were looked into
 };
 
-bool HasVariables(Hdf5File& file) {
-  if (file.IsGroup("layers") || file.IsGroup("vars")) return true;
-  for (const std::string& name : file.Names("")) {
+absl::StatusOr<bool> HasVariables(hdf5::File& file) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<std::string> names, file.Names(""));
+  for (const std::string& name : names) {
     if (name.starts_with(kContainers[1])) return true;
+    if (name != kContainers[0] && name != "vars") continue;
+    X2IR_ASSIGN_OR_RETURN(const bool is_group, file.IsGroup(name));
+    if (is_group) return true;
   }
   return false;
 }
 
-std::string RootOf(Hdf5File& file) { return file.IsGroup("model_weights") ? "model_weights" : ""; }
+absl::StatusOr<std::string> RootOf(hdf5::File& file) {
+  X2IR_ASSIGN_OR_RETURN(const bool is_group, file.IsGroup("model_weights"));
+  return std::string(is_group ? "model_weights" : "");
+}
 
 }  // namespace
 
-bool HasWeights(Hdf5File& file) {
-  const auto layers = LongTexts(file, RootOf(file), "layer_names");
-  return (layers.ok() && layers->has_value()) || HasVariables(file);
+absl::StatusOr<bool> HasWeights(hdf5::File& file) {
+  X2IR_ASSIGN_OR_RETURN(const std::string root, RootOf(file));
+  X2IR_ASSIGN_OR_RETURN(const auto layers, LongTexts(file, root, "layer_names"));
+  if (layers) return true;
+  return HasVariables(file);
 }
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenWeights(Hdf5File& file) {
-  const std::string root = RootOf(file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenWeights(hdf5::File& file) {
+  X2IR_ASSIGN_OR_RETURN(const std::string root, RootOf(file));
   X2IR_ASSIGN_OR_RETURN(const auto layers, LongTexts(file, root, "layer_names"));
   if (layers) return std::make_unique<GroupedStore>(file, root, *layers);
-  if (!HasVariables(file)) return DataLoss("it has no weights of layers");
+  X2IR_ASSIGN_OR_RETURN(const bool has_variables, HasVariables(file));
+  if (!has_variables) return DataLoss("it has no weights of layers");
   return std::make_unique<VariableStore>(file);
 }
 
