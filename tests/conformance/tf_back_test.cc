@@ -58,18 +58,12 @@ TEST(TensorFlowBackTest, CasesComeBack) {
   BackTally tally("X2IR_TF_CASES");
   for (const TfCase& test : cases) {
     if (!tally.Wants(test.name)) continue;
-    ImportOptions options;
-    options.format = "tensorflow";
-    for (const TfCase::File& file : test.outputs) options.outputs.push_back(file.value);
-    const absl::StatusOr<Model> ir = Import(test.model, options);
+    const absl::StatusOr<Model> ir = Import(test.model, TfImportOptions(test));
     if (!ir.ok()) continue;  // told by tf_test.cc
+    const absl::StatusOr<IoCase> io = ReadTfIo(test, *ir->graph);
     std::vector<Tensor> inputs;
-    for (const Value* input : ir->graph->inputs()) {
-      for (const TfCase::File& file : test.inputs) {
-        if (file.value != input->name()) continue;
-        const auto tensor = ReadTfValues(file.path, input->dtype());
-        if (tensor.ok()) inputs.push_back(*tensor);
-      }
+    if (io.ok()) {
+      for (const auto& tensor : io->inputs) inputs.push_back(*tensor);
     }
     Back back;
     for (const char* name : {"model.pb", "saved"}) {

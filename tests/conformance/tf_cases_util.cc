@@ -95,6 +95,32 @@ std::vector<TfCase> TfCases() {
   return cases;
 }
 
+ImportOptions TfImportOptions(const TfCase& c) {
+  ImportOptions options;
+  options.format = "tensorflow";
+  for (const TfCase::File& file : c.outputs) options.outputs.push_back(file.value);
+  return options;
+}
+
+absl::StatusOr<IoCase> ReadTfIo(const TfCase& c, const Graph& graph) {
+  IoCase io;
+  for (const Value* input : graph.inputs()) {
+    const auto found =
+        std::find_if(c.inputs.begin(), c.inputs.end(),
+                     [&](const TfCase::File& file) { return file.value == input->name(); });
+    if (found == c.inputs.end()) return NotFound("values of input '", input->name(), "'");
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, ReadTfValues(found->path, input->dtype()));
+    io.inputs.push_back(std::move(tensor));
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const auto known = c.dtypes.find(c.outputs[i].value);
+    const DType dtype = known == c.dtypes.end() ? graph.outputs()[i]->dtype() : known->second;
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, ReadTfValues(c.outputs[i].path, dtype));
+    io.outputs.push_back(std::move(tensor));
+  }
+  return io;
+}
+
 absl::StatusOr<Tensor> ReadTfValues(const std::string& csv, DType dtype) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<std::string> values, Lines(csv));
   const std::string shape = csv.substr(0, csv.size() - 4) + ".shape";
