@@ -9,6 +9,7 @@
 
 #include "tests/core/host_util.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -119,6 +120,18 @@ absl::StatusOr<IoCase> ReadTfIo(const TfCase& c, const Graph& graph) {
     io.outputs.push_back(std::move(tensor));
   }
   return io;
+}
+
+absl::Status FeedTfConstants(Graph& graph, IoCase* io) {
+  for (Value* constant : graph.constants()) {
+    const Tensor tensor = *constant->constant();
+    const std::string name(constant->name());
+    if (!name.starts_with("in_") || !IsFloating(tensor.dtype())) continue;
+    Value* input = graph.AddInput(graph.UniqueName(name + "_fed"), tensor.type());
+    graph.ReplaceAllUses(constant, input);
+    io->inputs.push_back(tensor);
+  }
+  return InferGraph(graph);
 }
 
 absl::StatusOr<Tensor> ReadTfValues(const std::string& csv, DType dtype) {

@@ -36,6 +36,9 @@ ImportOptions TfImportOptions(const TfCase& c);
 // values.
 absl::StatusOr<IoCase> ReadTfIo(const TfCase& c, const Graph& graph);
 
+// Constants of floats that the graphs call in_0, in_1, ... become inputs of the IR, with values.
+absl::Status FeedTfConstants(Graph& graph, IoCase* io);
+
 // The values of a file as a tensor of that type.
 absl::StatusOr<Tensor> ReadTfValues(const std::string& csv, DType dtype);
 

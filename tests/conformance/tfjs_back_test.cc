@@ -28,7 +28,6 @@
 #include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
-#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -39,19 +38,6 @@ bool HasTensorFlowJs() {
   const std::string given = Env("X2IR_ORACLE");
   const fs::path oracle = given.empty() ? fs::path(X2IR_BUILD_DIR) / "oracle" : fs::path(given);
   return fs::exists(oracle / "node_modules/@tensorflow/tfjs-core");
-}
-
-// Constants of floats that stand for inputs become inputs.
-absl::Status FeedConstants(Graph& graph, IoCase* io) {
-  for (Value* constant : graph.constants()) {
-    const Tensor tensor = *constant->constant();
-    const std::string name(constant->name());
-    if (!name.starts_with("in_") || !IsFloating(tensor.dtype())) continue;
-    Value* input = graph.AddInput(graph.UniqueName(name + "_fed"), tensor.type());
-    graph.ReplaceAllUses(constant, input);
-    io->inputs.push_back(tensor);
-  }
-  return InferGraph(graph);
 }
 
 // The oracle hands over no strings and no bfloat16.
@@ -69,7 +55,7 @@ class TfjsGraphs {
     const std::string name = StrCat(c.name, fed ? ", fed" : "");
     if (fed) {
       const size_t before = io.inputs.size();
-      if (!FeedConstants(*ir.graph, &io).ok() || io.inputs.size() == before) return;
+      if (!FeedTfConstants(*ir.graph, &io).ok() || io.inputs.size() == before) return;
     }
     ++tried_;
     const std::string base = dir_.Path(StrCat("case_", tried_));

@@ -40,6 +40,7 @@ struct FixedAttr {
 using Fixed = FixedAttr::Value;
 constexpr FixedAttr kFixedAttrs[] = {
     {"OneHot", "axis", Fixed::kLastAxis},
+    {"Unpack", "num", Fixed::kHint},
     {"", "Targmax", Fixed::kHint},
     {"", "Truncate", Fixed::kFalse},
     {"", "data_format", Fixed::kChannelsLast},
