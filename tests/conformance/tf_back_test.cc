@@ -9,6 +9,7 @@
 // made of.
 //
 //   X2IR_UPDATE_GOLDEN=1   writes these files
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -138,6 +139,62 @@ TEST(TensorFlowBackTest, NodesAreNotMore) {
               all_before, all_after, more.size());
   if (!Env("X2IR_TF_CASES").empty()) return;
   ExpectReasons(kFile, "Graphs that have more nodes when they are written again.", more);
+}
+
+size_t CountOps(const Graph& graph, std::string_view op) {
+  size_t count = 0;
+  for (const Node* node : graph.nodes()) {
+    count += node->op().view() == op;
+    for (const Graph* inner : node->subgraphs()) count += CountOps(*inner, op);
+  }
+  return count;
+}
+
+// Whether all convolutions and pools, of which there are some, have channels last.
+bool HasImagesWithChannelsLast(const Graph& graph) {
+  bool some = false;
+  for (const Node* node : graph.nodes()) {
+    if (!node->Is("conv") && !node->Is("conv_transpose") && !node->Is("max_pool") &&
+        !node->Is("average_pool")) {
+      continue;
+    }
+    some = true;
+    if (node->attrs().String("layout", "") != "channels_last") return false;
+  }
+  return some;
+}
+
+// Networks of Keras and TFLite with channels last get no transposes.
+TEST(TensorFlowBackTest, ChannelsLastStay) {
+  constexpr const char* kFile = "tests/golden/tf_transposes.txt";
+  const Reasons listed = ReadReasons(kFile);
+  Reasons more;
+  size_t networks = 0;
+  for (const char* cases : {"keras-cases", "tflite-cases"}) {
+    const std::filesystem::path root = Unpacked(StrCat(cases, ".tar.xz"), cases);
+    if (root.empty()) return;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      const std::filesystem::path& path = entry.path();
+      const std::string end = path.extension().string();
+      if (end != ".keras" && end != ".h5" && end != ".tflite" && path.filename() != "model.json") {
+        continue;
+      }
+      absl::StatusOr<Model> model = Import(path.string());
+      if (!model.ok() || !HasImagesWithChannelsLast(*model->graph)) continue;
+      const size_t before = CountOps(*model->graph, "transpose");
+      if (!FromIr(*model, "tf").ok()) continue;
+      ++networks;
+      const size_t after = CountOps(*model->graph, "Transpose");
+      const std::string name = std::filesystem::relative(path, root).string();
+      if (after <= before) continue;
+      const auto known = listed.find(name);
+      more[name] = known != listed.end() ? known->second : StrCat(before, " to ", after);
+    }
+  }
+  std::printf("tf: %zu networks with channels last, %zu with more transposes\n", networks,
+              more.size());
+  EXPECT_GT(networks, 150);
+  ExpectReasons(kFile, "Networks that are written with more transposes.", more);
 }
 
 TEST(TensorFlowBackTest, NodeTestsComeBack) {

@@ -89,6 +89,15 @@ TEST(TfFuse, OneOpForSeveral) {
        "p = arg_max(x) { axis = 1, keepdims = 0, select_last_index = 0 } "
        "y = cast(p) { to = \"int32\", saturate = 1, round_mode = \"up\" }",
        {"ArgMax"}},
+      // Sizes that are 0, and weights of one spatial axis.
+      {"x: float32[n,3,4]", "s = int64[2]{0, -1} y = reshape(x, s) { allowzero = 0 }", {"Reshape"}},
+      {"x: float32[n,m,6]",
+       "s = int64[4]{0, 0, 2, 3} y = reshape(x, s) { allowzero = 0 }",
+       {"ConcatV2", "Reshape", "Shape", "StridedSlice"}},
+      {"x: float32[n,8,2]",
+       "w = float32[1,2,1]{1, 2} y = conv(x, w) { layout = \"channels_last\", auto_pad = "
+       "\"VALID\", group = 1 }",
+       {"Conv2D", "ExpandDims", "Squeeze"}},
   };
   for (const FuseRow& row : rows) {
     ExpectTfOps(row, "tf");
