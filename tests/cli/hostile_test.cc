@@ -4,6 +4,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <tuple>
@@ -386,8 +388,8 @@ graph = field(1, field(1, b'x') + field(1, b'w') + field(2, b'y') + field(4, b'A
 open('big.onnx', 'wb').write(bytes([8, 8]) + field(8, bytes([16, 17])) + field(7, graph))")sh",
           0, "", ""}});
   std::vector<Row> rows;
-  for (const char* out :
-       {"o.mlpackage", "new/folder/o.json", "o.onnx", "o.mlir", "o.pb", "o.savedmodel"}) {
+  for (const char* out : {"o.mlpackage", "new/folder/o.json", "o.onnx", "o.mlir", "o.pb",
+                          "o.savedmodel", "web --to tfjs", "o.tfjs.json", "o.keras"}) {
     for (const char* signal : {"TERM", "INT", "HUP", "KILL"}) {
       const std::string left = std::string(signal) == "KILL" ? "true" : "ls -A out";
       // Job control, since a shell lets what it runs in the background ignore INT.
@@ -401,6 +403,62 @@ open('big.onnx', 'wb').write(bytes([8, 8]) + field(8, bytes([16, 17])) + field(7
                       0, "", ""});
     }
   }
+  Check(rows);
+}
+
+// Places where the models of TensorFlow, TensorFlow.js and Keras cannot be: what is there stays,
+// and nothing is left beside it.
+TEST_F(Hostile, OutputsThatAreTaken) {
+  const bool mounts =
+      std::system("unshare -m sh -c 'mount -t tmpfs -o size=1m none /mnt' 2>/dev/null") == 0;
+  if (!mounts) std::printf("*** no disk can be mounted here: a full one was NOT tested\n");
+  std::vector<Row> rows;
+  struct Output {
+    std::string path, options, taken;  // `taken`: the error where others have a folder there
+  };
+  for (const auto& [path, options, taken] :
+       {Output{"o.savedmodel", "", "is no SavedModel"},
+        Output{"o", " --to tensorflow", "is no SavedModel"},
+        Output{"o", " --to tfjs", "is not a folder of a TensorFlow.js model"},
+        Output{"o.tfjs.json", "", "is not a regular file"},
+        Output{"o.keras", "", "is not a regular file"}}) {
+    const std::string convert = StrCat("x2ir convert m.onnx -q -o ", path, options);
+    const std::string code = StrCat("; code=$?; ls -A ", path, "; rm -rf ", path, "; exit $code");
+    rows.push_back({StrCat("mkdir ", path, "; echo mine >", path, "/theirs; ", convert, code), 2,
+                    "^theirs\n$", taken});
+    if (options != "" || path == "o.savedmodel") {
+      rows.push_back({StrCat("echo mine >", path, "; ", convert, "; code=$?; cat ", path, "; rm ",
+                             path, "; exit $code"),
+                      2, "^mine\n$", taken});
+    }
+    rows.push_back({StrCat("x2ir convert m.onnx -q -o /proc/", path, options), 4, "",
+                    "cannot write '/proc/o"});
+    rows.push_back({StrCat("mkdir disk; x2ir convert m.onnx -q -o disk/", path, options,
+                           " && ls -A disk | grep tmp; rm -r disk"),
+                    0, "^$", ""});
+    if (!mounts) continue;
+    rows.push_back({StrCat("unshare -m sh -c 'mkdir -p disk && mount -t tmpfs -o size=1m none disk "
+                           "&& x2ir convert large.json -q -o disk/",
+                           path, options, "; code=$?; ls -A disk; exit $code'"),
+                    4, "^$", "No space left"});
+  }
+  for (const char* to : {"keras", "tfjs", "tensorflow"}) {
+    rows.push_back({StrCat("x2ir convert m.onnx -q --to ", to, " -o /dev/full"), 2, "",
+                    "'/dev/full' is not a regular file"});
+  }
+  Check({{R"sh(python3 - <<'EOF'
+import json, struct
+n = 1 << 20
+head = json.dumps({'w': {'dtype': 'F32', 'shape': [n], 'data_offsets': [0, 4 * n]}}).encode()
+open('large.safetensors', 'wb').write(struct.pack('<Q', len(head)) + head + bytes(range(256)) * (n // 64))
+json.dump({'format': 'x2ir', 'version': 1, 'weights': ['large.safetensors'], 'graph': {
+    'name': 'g', 'inputs': [{'name': 'x', 'type': 'float32[%d]' % n}],
+    'outputs': [['y', 'float32[%d]' % n]], 'constants': [{'name': 'w', 'type': 'float32[%d]' % n}],
+    'nodes': [{'op': 'add', 'in': ['x', 'w'], 'out': [['y', 'float32[%d]' % n]]}]}},
+          open('large.json', 'w'))
+EOF
+)sh",
+          0, "", ""}});
   Check(rows);
 }
 

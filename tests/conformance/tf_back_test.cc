@@ -5,9 +5,14 @@
 //
 //   X2IR_TF_CASES=REGEX    only the graphs whose names match, each with its reason
 //   X2IR_CASES=REGEX       the same of node tests
-//   X2IR_UPDATE_GOLDEN=1   writes tf_one_way.txt and tf_refused.txt
+// Graphs that come back with more nodes stand in tests/golden/tf_more_nodes.txt with what they are
+// made of.
+//
+//   X2IR_UPDATE_GOLDEN=1   writes these files
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +26,7 @@
 #include "x2ir/formats/tensorflow/tensorflow.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/handlers/tf/signatures.h"
 
 namespace x2ir {
 namespace {
@@ -58,18 +64,12 @@ TEST(TensorFlowBackTest, CasesComeBack) {
   BackTally tally("X2IR_TF_CASES");
   for (const TfCase& test : cases) {
     if (!tally.Wants(test.name)) continue;
-    ImportOptions options;
-    options.format = "tensorflow";
-    for (const TfCase::File& file : test.outputs) options.outputs.push_back(file.value);
-    const absl::StatusOr<Model> ir = Import(test.model, options);
+    const absl::StatusOr<Model> ir = Import(test.model, TfImportOptions(test));
     if (!ir.ok()) continue;  // told by tf_test.cc
+    const absl::StatusOr<IoCase> io = ReadTfIo(test, *ir->graph);
     std::vector<Tensor> inputs;
-    for (const Value* input : ir->graph->inputs()) {
-      for (const TfCase::File& file : test.inputs) {
-        if (file.value != input->name()) continue;
-        const auto tensor = ReadTfValues(file.path, input->dtype());
-        if (tensor.ok()) inputs.push_back(*tensor);
-      }
+    if (io.ok()) {
+      for (const auto& tensor : io->inputs) inputs.push_back(*tensor);
     }
     Back back;
     for (const char* name : {"model.pb", "saved"}) {
@@ -81,6 +81,157 @@ TEST(TensorFlowBackTest, CasesComeBack) {
   }
   tally.Finish("tf", "graphs come back", "tests/golden/tf_one_way.txt",
                "Graphs that are read, but not written again.");
+}
+
+// Nodes that compute something: constants, inputs, and names for values are not counted.
+size_t CountWork(const Graph& graph) {
+  static const auto& kOthers =
+      *new std::set<std::string_view>{"Const", "Identity", "NoOp", "Placeholder", "StopGradient"};
+  size_t count = 0;
+  for (const Node* node : graph.nodes()) {
+    count += !kOthers.contains(node->op().view());
+    for (const Graph* inner : node->subgraphs()) count += CountWork(*inner);
+  }
+  return count;
+}
+
+// The ops of a graph that are written as several, or in another form.
+std::string OpsOfOthers(const Graph& graph) {
+  static const auto& kSame =
+      *new std::set<std::string_view>{"Add", "Assign", "BatchMatMul", "Pad", "Select", "Split"};
+  std::set<std::string> ops;
+  for (const Node* node : graph.nodes()) {
+    const std::string op = node->op().str();
+    if (!FindTfSignature(op) && !kSame.contains(op)) ops.insert(op);
+  }
+  std::string list;
+  for (const std::string& op : ops) StrAppend(&list, list.empty() ? "" : ", ", op);
+  return list;
+}
+
+TEST(TensorFlowBackTest, NodesAreNotMore) {
+  constexpr const char* kFile = "tests/golden/tf_more_nodes.txt";
+  const std::vector<TfCase> cases = TfCases();
+  if (cases.empty()) GTEST_SKIP() << "../shared/tf-frozen-graphs.tar.xz is not there";
+  const BackTally filter("X2IR_TF_CASES");
+  const Reasons listed = ReadReasons(kFile);
+  Reasons more;
+  size_t all_before = 0, all_after = 0, tried = 0;
+  for (const TfCase& test : cases) {
+    if (!filter.Wants(test.name)) continue;
+    const ImportOptions options = TfImportOptions(test);
+    absl::StatusOr<Model> read = Load(test.model, options.format, options.Loading());
+    absl::StatusOr<Model> model = Import(test.model, options);
+    IoCase io;
+    if (!read.ok() || !model.ok() || !FeedTfConstants(*model->graph, &io).ok()) continue;
+    if (!FromIr(*model, "tf").ok()) continue;  // told by CasesComeBack
+    const size_t before = CountWork(*read->graph), after = CountWork(*model->graph);
+    ++tried;
+    all_before += before;
+    all_after += after;
+    if (after <= before) continue;
+    const auto known = listed.find(test.name);
+    more[test.name] = known != listed.end()
+                          ? known->second
+                          : StrCat(before, " to ", after, ": ", OpsOfOthers(*read->graph));
+  }
+  std::printf("tf: %zu graphs, %zu nodes, %zu when written again; more in %zu graphs\n", tried,
+              all_before, all_after, more.size());
+  if (!Env("X2IR_TF_CASES").empty()) return;
+  ExpectReasons(kFile, "Graphs that have more nodes when they are written again.", more);
+}
+
+size_t CountOps(const Graph& graph, std::string_view op) {
+  size_t count = 0;
+  for (const Node* node : graph.nodes()) {
+    count += node->op().view() == op;
+    for (const Graph* inner : node->subgraphs()) count += CountOps(*inner, op);
+  }
+  return count;
+}
+
+// Whether all convolutions and pools, of which there are some, have channels last.
+bool HasImagesWithChannelsLast(const Graph& graph) {
+  bool some = false;
+  for (const Node* node : graph.nodes()) {
+    if (!node->Is("conv") && !node->Is("conv_transpose") && !node->Is("max_pool") &&
+        !node->Is("average_pool")) {
+      continue;
+    }
+    some = true;
+    if (node->attrs().String("layout", "") != "channels_last") return false;
+  }
+  return some;
+}
+
+// Networks of Keras and TFLite with channels last get no transposes.
+TEST(TensorFlowBackTest, ChannelsLastStay) {
+  constexpr const char* kFile = "tests/golden/tf_transposes.txt";
+  const Reasons listed = ReadReasons(kFile);
+  Reasons more;
+  size_t networks = 0;
+  for (const char* cases : {"keras-cases", "tflite-cases"}) {
+    const std::filesystem::path root = Unpacked(StrCat(cases, ".tar.xz"), cases);
+    if (root.empty()) return;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      const std::filesystem::path& path = entry.path();
+      const std::string end = path.extension().string();
+      if (end != ".keras" && end != ".h5" && end != ".tflite" && path.filename() != "model.json") {
+        continue;
+      }
+      absl::StatusOr<Model> model = Import(path.string());
+      if (!model.ok() || !HasImagesWithChannelsLast(*model->graph)) continue;
+      const size_t before = CountOps(*model->graph, "transpose");
+      if (!FromIr(*model, "tf").ok()) continue;
+      ++networks;
+      const size_t after = CountOps(*model->graph, "Transpose");
+      const std::string name = std::filesystem::relative(path, root).string();
+      if (after <= before) continue;
+      const auto known = listed.find(name);
+      more[name] = known != listed.end() ? known->second : StrCat(before, " to ", after);
+    }
+  }
+  std::printf("tf: %zu networks with channels last, %zu with more transposes\n", networks,
+              more.size());
+  EXPECT_GT(networks, 150);
+  ExpectReasons(kFile, "Networks that are written with more transposes.", more);
+}
+
+// A SavedModel that is written, read, and written again without a conversion has the same bytes,
+// except for those of tests/golden/tf_written_again.txt.
+TEST(TensorFlowBackTest, SavedModelsAreWrittenAgain) {
+  constexpr const char* kName = "saved";
+  const std::vector<TfCase> cases = TfCases();
+  if (cases.empty()) GTEST_SKIP() << "../shared/tf-frozen-graphs.tar.xz is not there";
+  const BackTally filter("X2IR_TF_CASES");
+  Reasons others;
+  size_t written = 0;
+  for (const TfCase& test : cases) {
+    if (!filter.Wants(test.name)) continue;
+    absl::StatusOr<Model> model = Import(test.model, TfImportOptions(test));
+    IoCase io;
+    if (!model.ok() || !FeedTfConstants(*model->graph, &io).ok()) continue;
+    ExportOptions options;
+    options.optimize = false;
+    if (!FromIr(*model, "tf", options).ok()) continue;  // told by CasesComeBack
+    const absl::StatusOr<Files> first = FilesOf(*model, kName);
+    ASSERT_TRUE(first.ok()) << test.name << ": " << first.status();
+    ++written;
+    const absl::StatusOr<Model> read = ReadFiles(kName, *first);
+    ASSERT_TRUE(read.ok()) << test.name << ": " << read.status();
+    const absl::StatusOr<Files> second = FilesOf(*read, kName);
+    if (!second.ok()) {
+      const bool types = second.status().message().find("no values of type ?") != std::string::npos;
+      others[test.name] = types ? "types of operands of functions are found at import" : "refused";
+    } else if (*second != *first) {
+      others[test.name] = "other bytes";
+    }
+  }
+  std::printf("tf: %zu SavedModels, %zu are not written again with the same bytes\n", written,
+              others.size());
+  if (!Env("X2IR_TF_CASES").empty()) return;
+  ExpectReasons("tests/golden/tf_written_again.txt",
+                "SavedModels that are not written again with the same bytes.", others);
 }
 
 TEST(TensorFlowBackTest, NodeTestsComeBack) {

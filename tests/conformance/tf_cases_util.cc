@@ -9,6 +9,7 @@
 
 #include "tests/core/host_util.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -93,6 +94,44 @@ std::vector<TfCase> TfCases() {
   std::sort(cases.begin(), cases.end(),
             [](const TfCase& a, const TfCase& b) { return a.name < b.name; });
   return cases;
+}
+
+ImportOptions TfImportOptions(const TfCase& c) {
+  ImportOptions options;
+  options.format = "tensorflow";
+  for (const TfCase::File& file : c.outputs) options.outputs.push_back(file.value);
+  return options;
+}
+
+absl::StatusOr<IoCase> ReadTfIo(const TfCase& c, const Graph& graph) {
+  IoCase io;
+  for (const Value* input : graph.inputs()) {
+    const auto found =
+        std::find_if(c.inputs.begin(), c.inputs.end(),
+                     [&](const TfCase::File& file) { return file.value == input->name(); });
+    if (found == c.inputs.end()) return NotFound("values of input '", input->name(), "'");
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, ReadTfValues(found->path, input->dtype()));
+    io.inputs.push_back(std::move(tensor));
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const auto known = c.dtypes.find(c.outputs[i].value);
+    const DType dtype = known == c.dtypes.end() ? graph.outputs()[i]->dtype() : known->second;
+    X2IR_ASSIGN_OR_RETURN(Tensor tensor, ReadTfValues(c.outputs[i].path, dtype));
+    io.outputs.push_back(std::move(tensor));
+  }
+  return io;
+}
+
+absl::Status FeedTfConstants(Graph& graph, IoCase* io) {
+  for (Value* constant : graph.constants()) {
+    const Tensor tensor = *constant->constant();
+    const std::string name(constant->name());
+    if (!name.starts_with("in_") || !IsFloating(tensor.dtype())) continue;
+    Value* input = graph.AddInput(graph.UniqueName(name + "_fed"), tensor.type());
+    graph.ReplaceAllUses(constant, input);
+    io->inputs.push_back(tensor);
+  }
+  return InferGraph(graph);
 }
 
 absl::StatusOr<Tensor> ReadTfValues(const std::string& csv, DType dtype) {

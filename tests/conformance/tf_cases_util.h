@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
 namespace x2ir {
@@ -27,6 +29,15 @@ struct TfCase {
 
 // All cases, unpacked once a build folder; empty where the archive is not there.
 std::vector<TfCase> TfCases();
+
+// How the graph of a case is read: its outputs are those that the case has values of.
+ImportOptions TfImportOptions(const TfCase& c);
+// Its inputs and outputs, in the order of the graph that is read so. NotFound: an input without
+// values.
+absl::StatusOr<IoCase> ReadTfIo(const TfCase& c, const Graph& graph);
+
+// Constants of floats that the graphs call in_0, in_1, ... become inputs of the IR, with values.
+absl::Status FeedTfConstants(Graph& graph, IoCase* io);
 
 // The values of a file as a tensor of that type.
 absl::StatusOr<Tensor> ReadTfValues(const std::string& csv, DType dtype);

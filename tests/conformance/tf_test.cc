@@ -146,15 +146,8 @@ class Runner {
     failures_.push_back(StrCat(key, ": ", what));
   }
 
-  static ImportOptions OptionsOf(const TfCase& c) {
-    ImportOptions options;
-    options.format = "tensorflow";
-    for (const TfCase::File& file : c.outputs) options.outputs.push_back(file.value);
-    return options;
-  }
-
   Verdict Import(const TfCase& c, Report* report, std::set<std::string>* ops) {
-    const ImportOptions options = OptionsOf(c);
+    const ImportOptions options = TfImportOptions(c);
     absl::StatusOr<Model> model = Load(c.model, options.format, options.Loading());
     if (absl::IsUnimplemented(model.status())) return Verdict::kRefused;
     if (!model.ok()) {
@@ -182,10 +175,16 @@ class Runner {
       return Verdict::kRefused;
     }
     if (verbose_) std::printf("%s\n", ToText(*model->graph).c_str());
+    const auto io = ReadTfIo(c, *model->graph);
+    if (!io.ok()) {
+      Fail(c, c.name, io.status().ToString());
+      return Verdict::kWrong;
+    }
     std::vector<Tensor> inputs, outputs;
-    std::string difference = ReadValues(c, *model->graph, &inputs, &outputs);
+    for (const auto& tensor : io->inputs) inputs.push_back(*tensor);
+    for (const auto& tensor : io->outputs) outputs.push_back(*tensor);
     const bool random = exclusions_.IsRandom(c.name);
-    if (difference.empty()) difference = Evaluate(*model->graph, inputs, outputs, random);
+    std::string difference = Evaluate(*model->graph, inputs, outputs, random);
     if (!difference.empty()) {
       Fail(c, c.name, difference);
       return Verdict::kWrong;
@@ -206,31 +205,6 @@ class Runner {
       }
     }
     return Verdict::kRight;
-  }
-
-  static std::string ReadValues(const TfCase& c, const Graph& graph, std::vector<Tensor>* inputs,
-                                std::vector<Tensor>* outputs) {
-    const auto read = [](const TfCase::File& file, DType dtype, std::vector<Tensor>* to) {
-      auto tensor = ReadTfValues(file.path, dtype);
-      if (!tensor.ok()) return tensor.status().ToString();
-      to->push_back(*std::move(tensor));
-      return std::string();
-    };
-    for (const Value* input : graph.inputs()) {
-      const TfCase::File* found = nullptr;
-      for (const TfCase::File& file : c.inputs) {
-        if (file.value == input->name()) found = &file;
-      }
-      if (!found) return StrCat("no value for input '", input->name(), "'");
-      if (std::string s = read(*found, input->dtype(), inputs); !s.empty()) return s;
-    }
-    for (size_t i = 0; i < graph.outputs().size(); ++i) {
-      DType dtype = graph.outputs()[i]->dtype();
-      std::string name = c.outputs[i].value;
-      if (const auto it = c.dtypes.find(name); it != c.dtypes.end()) dtype = it->second;
-      if (std::string s = read(c.outputs[i], dtype, outputs); !s.empty()) return s;
-    }
-    return "";
   }
 
   static std::string Evaluate(const Graph& graph, const std::vector<Tensor>& inputs,

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <map>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -40,19 +39,6 @@ bool IsOfTypesWithKernels(const Graph& graph) {
   };
   return std::all_of(graph.inputs().begin(), graph.inputs().end(), fits) &&
          std::all_of(graph.outputs().begin(), graph.outputs().end(), fits);
-}
-
-// What the ops of a failure are, without the line before them and their places.
-std::string OneLine(const std::string& message) {
-  std::string line;
-  std::istringstream lines(message);
-  for (std::string each; std::getline(lines, each);) {
-    const size_t begin = each.find_first_not_of(' ');
-    if (begin == each.npos || each.compare(begin, 3, "at ") == 0) continue;
-    if (each.starts_with("cannot express the model")) continue;
-    StrAppend(&line, line.empty() ? "" : "; ", each.substr(begin));
-  }
-  return line;
 }
 
 struct Sets {
@@ -141,7 +127,7 @@ TEST(TfliteNodeTests, RunInLiteRt) {
     const bool can_be_fed =
         known && sets.can_be_fed && WriteIoFile(base + ".safetensors", {sets.io}, graph).ok();
     if (const absl::Status s = Export(*std::move(ir), base + ".tflite"); !s.ok()) {
-      refused[name] = OneLine(std::string(s.message()));
+      refused[name] = RefusalOf(s);
       if (!filter.empty()) std::printf("%s: %s\n", name.c_str(), refused[name].c_str());
       continue;
     }

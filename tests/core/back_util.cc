@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -126,6 +127,18 @@ Back ThereAndBack(const Model& ir, const std::string& dialect,
     }
   }
   return {};
+}
+
+std::string RefusalOf(const absl::Status& status) {
+  std::string line;
+  std::istringstream lines{std::string(status.message())};
+  for (std::string each; std::getline(lines, each);) {
+    const size_t begin = each.find_first_not_of(' ');
+    if (begin == each.npos || each.compare(begin, 3, "at ") == 0) continue;
+    if (each.starts_with("cannot express the model")) continue;
+    StrAppend(&line, line.empty() ? "" : "; ", each.substr(begin));
+  }
+  return line;
 }
 
 bool DrawsNumbers(const Graph& graph) {

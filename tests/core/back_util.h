@@ -37,6 +37,10 @@ Back ThereAndBackOrSettled(const Model& ir, const std::string& dialect,
                            const std::vector<std::vector<Tensor>>& inputs, bool random,
                            const ThroughFile& file);
 
+// What a conversion that fails says of ops, in one line: without the line before them and their
+// places.
+std::string RefusalOf(const absl::Status& status);
+
 // Whether a run draws random numbers, in nested graphs too.
 bool DrawsNumbers(const Graph& graph);
 

@@ -206,7 +206,7 @@ TEST(TensorFlowGraph, FunctionsAndBranches) {
       functions);
   const std::string text = Read(graph);
   EXPECT_THAT(text, HasSubstr("call = tf.twice(x)"));
-  EXPECT_THAT(text, HasSubstr("t = tf.Add(call, call)"));
+  EXPECT_THAT(text, HasSubstr("t: float32[...] = tf.Add(call, call)"));
   EXPECT_THAT(text, HasSubstr("k, \"k:1\" = tf.TopKV2(call, call)"));
   EXPECT_THAT(text, HasSubstr("= tf.StatelessIf(p)"));
   // A function that is its own branch has no end.

@@ -68,10 +68,10 @@ TEST_F(SavedModelTest, SignatureAndVariables) {
   WriteVariables(
       {kernel, {key + "2", kFloat, {1}, Float(9)}, ObjectGraph({{"dense/kernel", key}})});
   EXPECT_EQ(Load(),
-            "graph serving_default(x: float32[?,2]) -> (y) {\n"
+            "graph serving_default(x: float32[?,2]) -> (y: float32[?,2]) {\n"
             "  dense/kernel = float32[2]{3, 4}\n"
             "  StatefulPartitionedCall = tf.__inference(x, dense/kernel)\n"
-            "  y = tf.Identity(StatefulPartitionedCall)\n"
+            "  y: float32[?,2] = tf.Identity(StatefulPartitionedCall)\n"
             "}\n")
       << Load();
   EXPECT_THAT(Load({.signature = "other"}),
@@ -153,7 +153,7 @@ meta_graphs { meta_info_def { tags: "serve" stripped_op_list { op { name: "Neg" 
     inputs { key: "a" value { name: "x:0" dtype: DT_FLOAT tensor_shape { dim { size: 3 } } } }
     outputs { key: "b" value { name: "n:0" dtype: DT_FLOAT } }
     method_name: "tensorflow/serving/predict" } } })");
-  EXPECT_THAT(Load(), HasSubstr("graph one(a: float32[3]) -> (b)"));
+  EXPECT_THAT(Load(), HasSubstr("graph one(a: float32[3]) -> (b: float32[...])"));
 }
 
 // Several signatures over the same nodes; inputs and outputs that are the same.
@@ -168,10 +168,10 @@ TEST_F(SavedModelTest, PortsOfSignatures) {
   // In the order of their names.
   EXPECT_THAT(load({{"b", "p:0", kFloat, {-1}}, {"a", "q:0", kFloat, {-1}}},
                    {{"z", "m:0", kFloat, {-1}}, {"y", "n:0", kFloat, {-1}}}),
-              HasSubstr("graph s(a: float32[?], b: float32[?]) -> (y, z)"));
+              HasSubstr("graph s(a: float32[?], b: float32[?]) -> (y: float32[?], z: float32[?])"));
   // An output that is an input; and one that has an input's name.
   EXPECT_THAT(load({{"x", "p:0", kFloat, {-1}}}, {{"x", "p:0", kFloat, {-1}}}),
-              HasSubstr("x = tf.Identity("));
+              HasSubstr("x: float32[?] = tf.Identity("));
   // Something on the way as input.
   EXPECT_THAT(
       load({{"x", "n:0", kFloat, {3}}, {"y", "q:0", kFloat, {3}}}, {{"z", "m:0", kFloat, {3}}}),
@@ -199,9 +199,10 @@ TEST_F(SavedModelTest, SomePorts) {
                            NodeDef("u", "Merge", {"s", "t"})}),
                  "s", {{"a", "p:0", kFloat, {3}}, {"b", "q:0", kFloat, {3}}},
                  {{"y", "n:0", kFloat, {3}}, {"z", "m:0", kFloat, {3}}}));
-  EXPECT_THAT(Load(), HasSubstr("graph s(a: float32[?], b: float32[?]) -> (y, z)"));
-  EXPECT_THAT(Load({.outputs = {"y"}}), HasSubstr("-> (y)"));
-  EXPECT_THAT(Load({.outputs = {"z", "n"}}), HasSubstr("-> (z, n)"));
+  EXPECT_THAT(Load(),
+              HasSubstr("graph s(a: float32[?], b: float32[?]) -> (y: float32[3], z: float32[3])"));
+  EXPECT_THAT(Load({.outputs = {"y"}}), HasSubstr("-> (y: float32[3])"));
+  EXPECT_THAT(Load({.outputs = {"z", "n"}}), HasSubstr("-> (z: float32[3], n)"));
   EXPECT_THAT(Load({.inputs = {"b"}, .outputs = {"z"}}), HasSubstr("graph s(b: float32[?], p: "));
   EXPECT_THAT(Load({.inputs = {"n", "b"}, .outputs = {"z"}}), HasSubstr("tf.Add(n, b)"));
   EXPECT_THAT(Load({.outputs = {"x"}}), HasSubstr("option 'outputs': there is no node 'x'"));

@@ -165,6 +165,21 @@ absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w) {
   Value* tuples = columns.size() == 1 ? columns[0] : w.Op("concat", columns, {{"axis", rank}});
   return w.Op("scatter_nd", {w.in(0), tuples, w.in(2)}, {{"reduction", w.String("reduction")}});
 }
+namespace {
+
+// The kernel with a first spatial axis of size 1; a constant is one at once.
+Value* KernelOfTwoAxes(NodeWriter& w, Value* kernel) {
+  const Tensor* constant = kernel->fixed_constant();
+  if (!constant || constant->is_sparse() || constant->rank() < 2) {
+    return w.Op("unsqueeze", {kernel, w.Ints({2})});
+  }
+  std::vector<int64_t> dims = constant->dims();
+  dims.insert(dims.begin() + 2, 1);
+  return w.b().Constant(constant->Reshaped(std::move(dims)), kernel->name());
+}
+
+}  // namespace
+
 Value* WithTwoSpatialAxes(NodeWriter& w, bool has_kernel) {
   AttributeMap attrs = w.attrs();
   for (auto& [name, attr] : attrs) {
@@ -176,7 +191,7 @@ Value* WithTwoSpatialAxes(NodeWriter& w, bool has_kernel) {
   }
   std::vector<Value*> operands = w.node().inputs();
   operands[0] = w.Op("unsqueeze", {operands[0], w.Ints({1})});
-  if (has_kernel) operands[1] = w.Op("unsqueeze", {operands[1], w.Ints({2})});
+  if (has_kernel) operands[1] = KernelOfTwoAxes(w, operands[1]);
   return w.Op("squeeze", {w.Op(w.node().op(), std::move(operands), std::move(attrs)), w.Ints({1})});
 }
 

@@ -262,7 +262,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   PassContext context{.target = &facts,
                       .refers_to_weights = RefersToWeights(target),
                       .keeps_weight_types = options.keep_weight_types,
-                      .layout = std::string(facts.layout()),
+                      .layout = target.Flag("keep_nchw") ? "" : std::string(facts.layout()),
                       .keeps_modules = options.keep_modules};
   bool fuses = false;
   if (known && known->fuse && known->fused_ops) {

@@ -30,6 +30,26 @@ TEST(TfKernels, WrittenNodesHaveThem) {
       {"x: uint32[2]", "div(x, x)", {{"TruncateDiv", 1}, {"Cast", 3}}},
       {"x: float64[2]", "sign(x)", {{"Sign", 1}, {"Cast", 0}}},
       {"x: uint64[2]", "div(x, x)", {}, "no kernel for uint64"},
+      {"x: bool[2]", "bit_cast(x) { to = \"uint8\" }", {}, "no kernel for bool"},
+      {"x: uint8[2]", "bit_cast(x) { to = \"bool\" }", {}, "bits as bools"},
+      {"x: float16[1,4,4,4,2]",
+       "max_pool(x) { layout = \"channels_last\", auto_pad = \"VALID\", ceil_mode = 0, "
+       "storage_order = 0, kernel_shape = [2, 2, 2] }",
+       {{"MaxPool3D", 1}, {"Cast", 2}}},
+      {"x: float64[1,4,4,4,2]",
+       "average_pool(x) { layout = \"channels_last\", auto_pad = \"VALID\", ceil_mode = 0, "
+       "count_include_pad = 0, kernel_shape = [2, 2, 2] }",
+       {{"AvgPool3D", 0}}},
+      // Axes and places.
+      {"x: float32[1,1,2,2,2,2,2], p: int64[14]",
+       "pad(x, p) { mode = \"constant\" }",
+       {{"PadV2", 0}}},
+      {"x: float32[1,2,1,1,1,2], n: int64[2]",
+       "reverse_sequence(x, n) { batch_axis = 1, time_axis = 0 }",
+       {{"ReverseSequence", 0}}},
+      {"x: float32[1,1,1,1,1,1,1,2], p: int64[3,8]",
+       "gather_nd(x, p) { batch_dims = 0 }",
+       {{"GatherNd", 0}}},
       // Windows.
       {"x: float32[1,8,8,2], w: float32[2,1,3,3]",
        "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 2, strides = [2, 2] "
@@ -75,7 +95,9 @@ TEST(TfKernels, WrittenNodesHaveThem) {
     if (!s.ok()) continue;
     std::map<std::string, int> found;
     for (const Node* node : model.graph->nodes()) ++found[std::string(node->op().view())];
-    for (const auto& [op, count] : row.ops) EXPECT_EQ(found[op], count) << op;
+    for (const auto& [op, count] : row.ops) {
+      EXPECT_EQ(found[op], count) << op << "\n" << ToText(*model.graph);
+    }
   }
 }
 

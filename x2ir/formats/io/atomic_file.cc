@@ -445,21 +445,21 @@ absl::Status AtomicFile::CopyRange(const Tensor::FileRange& range, const SeenFn&
     if (done <= 0) break;
     left -= static_cast<uint64_t>(done);
   }
-  if (left > 0) buffer_.resize(kBufferSize);
+  // Its own memory, which the next range or file takes again: many files may be open.
+  const uint64_t piece = std::min<uint64_t>(left, kBufferSize);
+  const std::unique_ptr<char[]> bytes(left > 0 ? new char[piece] : nullptr);
   while (left > 0) {
-    const ssize_t got =
-        ::pread(source, buffer_.data(), std::min<uint64_t>(left, kBufferSize), offset);
+    const ssize_t got = ::pread(source, bytes.get(), std::min(left, piece), offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Fail(StrCat("reading '", range.file->path(), "': ", Reason(errno)));
     if (got == 0) {
       return status_ = DataLoss("'", range.file->path(), "' became shorter while it was read");
     }
-    if (seen) seen({buffer_.data(), static_cast<size_t>(got)});
-    X2IR_RETURN_IF_ERROR(WriteAll(buffer_.data(), static_cast<size_t>(got)));
+    if (seen) seen({bytes.get(), static_cast<size_t>(got)});
+    X2IR_RETURN_IF_ERROR(WriteAll(bytes.get(), static_cast<size_t>(got)));
     offset += got;
     left -= static_cast<uint64_t>(got);
   }
-  buffer_.clear();
   size_ += range.size;
   return absl::OkStatus();
 }

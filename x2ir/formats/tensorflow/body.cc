@@ -453,13 +453,17 @@ absl::Status ReadFunctionBody(Library& library, const FunctionProto& function,
   }
   X2IR_RETURN_IF_ERROR(body.Fill(roots, function.control_rets, std::move(args), graph));
   absl::flat_hash_set<const Value*> given;
-  for (const Ref& ref : roots) {
-    Value* value = body.ValueOf(ref);
+  for (size_t i = 0; i < roots.size(); ++i) {
+    Value* value = body.ValueOf(roots[i]);
     if (!value) return Invalid("an output does not exist");
     // Every output is a value of its own, made by a node.
     if (!value->producer() || value->graph() != graph || !given.insert(value).second) {
       Node* identity = graph->AppendNode(kDialect, "Identity", {value});
       value = graph->AddNodeOutput(identity, graph->UniqueName("output"));
+    }
+    const DType dtype = ToDType(function.outputs[i].type);
+    if (dtype != DType::kUndefined && !value->type().is_known()) {
+      value->set_type(Type::Tensor(dtype));
     }
     graph->AddOutput(value);
   }

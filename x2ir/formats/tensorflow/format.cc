@@ -37,6 +37,10 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
     .write_options = {OptionDef::Flag("freeze",
                                       "A SavedModel's weights are constants of its graph, of which "
                                       "it can hold 2 GB; by default they are variables"),
+                      OptionDef::Flag("keep_nchw",
+                                      "Convolutions, pools and norms with channels first stay so "
+                                      "(NCHW), for GPUs; TensorFlow has no kernels of them for "
+                                      "CPUs. By default they are NHWC"),
                       OptionDef::Text("signature_name", "NAME",
                                       "What a SavedModel's signature is called; by default "
                                       "serving_default"),

@@ -118,7 +118,14 @@ const std::vector<const Value*>& GraphWriter::CapturesOf(const Graph& graph) {
 
 // --- Values -------------------------------------------------------------------------------------
 
+// The weight that a node reads, as the graph of a SavedModel has it: it is written with a variable.
+static const Value* WeightThatIsRead(const Node* node) {
+  const bool reads = node && node->op().view() == "ReadVariableOp" && node->num_inputs() == 1;
+  return reads && node->input(0)->fixed_constant() ? node->input(0) : nullptr;
+}
+
 absl::StatusOr<std::string> GraphWriter::RefOf(Scope& scope, const Value& value) {
+  if (const Value* weight = WeightThatIsRead(value.producer())) return RefOf(scope, *weight);
   if (const auto it = scope.refs.find(&value); it != scope.refs.end()) return it->second;
   if (value.fixed_constant()) return WriteConstant(scope, value);
   return Internal("value '", value.name(), "' is used before it is made");
@@ -202,6 +209,7 @@ absl::Status GraphWriter::WriteNodes(Scope& scope) {
   };
   for (const Node* node : scope.graph.nodes()) {
     if (!scope.live.contains(node) || scope.results.contains(node)) continue;
+    if (WeightThatIsRead(node)) continue;
     const Value* first = nullptr;
     for (const Value* output : node->outputs()) first = first ? first : output;
     // Output k of node "n" may be called "n:k".

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/tensorflow/body_internal.h"
 #include "x2ir/formats/tensorflow/tables_internal.h"
@@ -243,15 +244,24 @@ class Reader {
       if (std::find(order.begin(), order.end(), input) == order.end()) order.push_back(input);
     }
     for (size_t i = 0; i < order.size(); ++i) graph.ReplaceInputAt(i, order[i]);
+    absl::flat_hash_set<const Value*> given;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const std::string_view name = outputs[i].proto.name;
       if (name.empty()) continue;
-      // A value may be two outputs, or an input.
-      Node* node = graph.AppendNode(kDialect, "Identity", {graph.outputs()[i]});
-      node->set_name(StrCat("signature/", name));
-      Value* output = graph.AddNodeOutput(node, "");
-      graph.SetOutput(i, output);
-      GiveName(graph, output, name);
+      const PortProto& port = outputs[i].proto;
+      Value* output = graph.outputs()[i];
+      // A value may be two outputs, or an input, and has a name of its own.
+      if (!output->producer() || output->name() != name || !given.insert(output).second) {
+        Node* node = graph.AppendNode(kDialect, "Identity", {output});
+        node->set_name(StrCat("signature/", name));
+        output = graph.AddNodeOutput(node, "");
+        graph.SetOutput(i, output);
+        GiveName(graph, output, name);
+      }
+      const DType dtype = ToDType(port.type);
+      if (dtype != DType::kUndefined && !output->type().is_known()) {
+        output->set_type(Type::Tensor(dtype, port.shape));
+      }
     }
     std::vector<std::string_view> names;
     for (const Port& port : inputs) {

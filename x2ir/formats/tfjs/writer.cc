@@ -15,6 +15,7 @@
 #include "x2ir/formats/tfjs/tfjs.h"
 #include "x2ir/formats/tfjs/tfjs_internal.h"
 #include "x2ir/formats/tfjs/writer_internal.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -226,7 +227,8 @@ absl::Status WriteTfjs(const Model& model, const Sink& sink, const TfjsWriteOpti
   if (fs::exists(at.folder, error) && !fs::is_empty(at.folder, error)) {
     if (!ModelThere(at.model()) && !options.force) {
       return absl::AlreadyExistsError(
-          StrCat("'", sink.name(), "' exists and is not a folder of a TensorFlow.js model"));
+          StrCat("'", sink.name(), "' exists and is not a folder of a TensorFlow.js model; choose ",
+                 "another name for the output, or write into it with ", OptionText("force")));
     }
     return WriteFiles(written, at, sink, options, nullptr);
   }

@@ -221,8 +221,10 @@ absl::StatusOr<Value*> ToTfCast(TfWriter& w) {
   return w.Tf("Cast", {w.in(0)}, {{"DstT", Type::Tensor(to)}});
 }
 
-Value* ToTfBitcast(TfWriter& w) {
-  return w.Tf("Bitcast", {w.in(0)}, {{"type", Type::Tensor(w.DTypeAttr("to"))}});
+absl::StatusOr<Value*> ToTfBitcast(TfWriter& w) {
+  const DType to = w.DTypeAttr("to");
+  if (to == DType::kBool) return CannotExpress("bits as bools");
+  return w.Tf("Bitcast", {w.in(0)}, {{"type", Type::Tensor(to)}});
 }
 
 Value* ToTfDiv(TfWriter& w) {

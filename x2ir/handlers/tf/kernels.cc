@@ -22,10 +22,12 @@ constexpr uint32_t kTfInts = kTfI | kTfL | kTfS | kTfC | kTfU | kTfWide;
 constexpr uint32_t kTfReals = kTfFloats | kTfInts;
 constexpr uint32_t kTfComplex = TfBit(DType::kComplex64) | TfBit(DType::kComplex128);
 constexpr uint32_t kTfNumbers = kTfReals | kTfComplex;
+// What images may be of.
+constexpr uint32_t kTfPixels = kTfFloats | kTfI | kTfL | kTfS | kTfC | kTfU | TfBit(DType::kUInt16);
 
-// Of an operator: the element types of its operand (a second row says those of another one), and
-// how many axes that may have. Operators without a row move elements of any type. A type that older
-// releases of TensorFlow lack is left out where casts are exact.
+// Of an operator of TensorFlow 2.21: the element types of its operand, and how many axes that may
+// have. Operators without a row move elements of any type. Some types that older releases lack are
+// left out, since casts are exact there: bfloat16 of pools of volumes, int8 of Maximum.
 struct TfKernel {
   std::string_view op;
   uint32_t types;
@@ -44,9 +46,10 @@ constexpr TfKernel kTfKernels[] = {
     {"Atan", kTfFloats},
     {"Atanh", kTfFloats | kTfComplex},
     {"AvgPool", kTfFloats},
-    {"AvgPool3D", kTfFloats},
+    {"AvgPool3D", kTfF},
     {"BatchMatMulV2", kTfFloats | kTfI | kTfL | kTfS | kTfComplex},
     {"BiasAdd", kTfNumbers},
+    {"Bitcast", kTfNumbers},
     {"BitwiseAnd", kTfInts},
     {"BitwiseOr", kTfInts},
     {"BitwiseXor", kTfInts},
@@ -55,7 +58,7 @@ constexpr TfKernel kTfKernels[] = {
     {"Conv2D", kTfFloats | kTfI},
     {"Conv2DBackpropInput", kTfFloats, 2},
     {"Conv3D", kTfFloats},
-    {"Conv3DBackpropInputV2", kTfFloats, 2},
+    {"Conv3DBackpropInputV2", kTfF | kTfD | kTfH, 2},
     {"Cos", kTfFloats | kTfComplex},
     {"Cosh", kTfFloats | kTfComplex},
     {"Cumprod", kTfNumbers},
@@ -67,11 +70,13 @@ constexpr TfKernel kTfKernels[] = {
     {"Erf", kTfFloats},
     {"Exp", kTfFloats | kTfComplex},
     {"Floor", kTfFloats},
+    {"FloorDiv", kTfReals},
     {"FloorMod", kTfI | kTfL | TfBit(DType::kUInt64) | kTfF | kTfD},
     {"FusedBatchNormV3", kTfF | kTfH | kTfBf},
     {"Greater", kTfReals},
     {"GreaterEqual", kTfReals},
     {"Invert", kTfInts},
+    {"IsFinite", kTfFloats},
     {"IsInf", kTfFloats},
     {"IsNan", kTfFloats},
     {"LRN", kTfF | kTfH},
@@ -87,7 +92,7 @@ constexpr TfKernel kTfKernels[] = {
     {"MatrixTriangularSolve", kTfF | kTfD | kTfComplex},
     {"Max", kTfReals},
     {"MaxPool", kTfFloats | kTfI | kTfL | kTfS | kTfC | kTfU | TfBit(DType::kUInt16)},
-    {"MaxPool3D", kTfF | kTfH | kTfBf},
+    {"MaxPool3D", kTfF},
     {"MaxPoolWithArgmax", kTfReals},
     {"Maximum", kTfFloats | kTfI | kTfL | kTfS | kTfU | TfBit(DType::kUInt64)},
     {"Mean", kTfNumbers},
@@ -99,7 +104,7 @@ constexpr TfKernel kTfKernels[] = {
     {"NonMaxSuppressionV3", kTfF | kTfH},
     {"NotEqual", kTfNumbers | kTfB | kTfText},
     {"OneHot", kTfU | kTfC | kTfI | kTfL},
-    {"PadV2", kTfNumbers | kTfB, 0, 8},
+    {"PadV2", kTfNumbers | kTfB, 0, 6},
     {"Pow", kTfFloats | kTfI | kTfL | kTfComplex},
     {"Prod", kTfNumbers},
     {"Qr", kTfF | kTfD | kTfComplex},
@@ -107,11 +112,12 @@ constexpr TfKernel kTfKernels[] = {
     {"RealDiv", kTfFloats | kTfComplex},
     {"Reciprocal", kTfFloats | kTfComplex},
     {"Relu", kTfReals},
-    {"ResizeBilinear", kTfReals},
-    {"ResizeNearestNeighbor", kTfReals},
-    {"ReverseSequence", kTfNumbers | kTfB},
+    {"ResizeBilinear", kTfPixels},
+    {"ResizeNearestNeighbor", kTfPixels},
+    {"ReverseSequence", kTfNumbers | kTfB, 0, 5},
     {"RightShift", kTfInts},
     {"Round", kTfF | kTfD | kTfH | kTfI | kTfL},
+    {"Rsqrt", kTfFloats | kTfComplex},
     {"SelfAdjointEigV2", kTfF | kTfD | kTfComplex},
     {"Selu", kTfFloats},
     {"Sigmoid", kTfFloats | kTfComplex},
@@ -122,6 +128,8 @@ constexpr TfKernel kTfKernels[] = {
     {"Softplus", kTfFloats},
     {"Softsign", kTfFloats},
     {"Sqrt", kTfFloats | kTfComplex},
+    {"SquaredDifference", kTfFloats | kTfI | kTfL},
+    {"StridedSlice", kTfNumbers | kTfB | kTfText, 0, 8},
     {"Sub", kTfNumbers},
     {"Sum", kTfNumbers},
     {"Svd", kTfF | kTfD | kTfComplex},
@@ -143,6 +151,18 @@ const TfKernel* TfKernelOf(std::string_view op) {
       std::begin(kTfKernels), end, op,
       [](const TfKernel& kernel, std::string_view name) { return kernel.op < name; });
   return found != end && found->op == op ? found : nullptr;
+}
+
+// Places of elements have at most so many numbers each.
+std::vector<std::string> CheckTfPlaces(const Node& node) {
+  constexpr int64_t kMost = 7;
+  const std::string_view op = node.op().view();
+  if (op != "GatherNd" && !op.starts_with("TensorScatter")) return {};
+  const Shape* places = node.input(1) ? node.input(1)->shape() : nullptr;
+  if (!places || places->rank() == 0) return {};
+  const Dim& last = (*places)[places->rank() - 1];
+  if (!last.is_static() || last.value() <= kMost) return {};
+  return {StrCat("no kernel for places of ", last.value(), " numbers")};
 }
 
 // Of windows: what the kernels of convolutions check when they run, or do not look at.
@@ -167,6 +187,7 @@ std::vector<std::string> CheckTfSteps(const Node& node) {
 }  // namespace
 
 std::vector<std::string> CheckTfKernel(const Node& node) {
+  if (std::vector<std::string> problems = CheckTfPlaces(node); !problems.empty()) return problems;
   const TfKernel* kernel = TfKernelOf(node.op().view());
   if (!kernel) return {};
   const Value* operand = node.input(kernel->operand);

@@ -13,7 +13,7 @@ namespace X2IR_API x2ir {
 
 // What TensorFlow would refuse of a node; empty: nothing. Types are those that kernels are
 // registered for (REGISTER_KERNEL_BUILDER in tensorflow/core/kernels) and that the operator's
-// definition allows (REGISTER_OP in tensorflow/core/ops).
+// definition allows (REGISTER_OP in tensorflow/core/ops), in release 2.21.
 std::vector<std::string> CheckTfKernel(const Node& node);
 
 }  // namespace x2ir

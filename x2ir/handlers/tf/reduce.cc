@@ -126,10 +126,14 @@ auto ToTfArg(std::string_view op) {
   };
 }
 
+// A known axis is counted from the front, as TensorFlow.js needs it.
 auto ToTfRunning(std::string_view op) {
   return [=](TfWriter& w) -> Value* {
     const auto known = KnownInts(w.in(1));
-    Value* axis = known && known->size() == 1 ? w.Int32((*known)[0]) : w.Reshape(w.in(1), {});
+    const int64_t rank = w.shape() ? w.shape()->rank() : 0;
+    const auto from_front = [&](int64_t axis) { return axis < 0 ? axis + rank : axis; };
+    Value* axis =
+        known && known->size() == 1 ? w.Int32(from_front((*known)[0])) : w.Reshape(w.in(1), {});
     return w.Tf(op, {w.in(0), axis},
                 {{"exclusive", w.Int("exclusive")}, {"reverse", w.Int("reverse")}});
   };

@@ -166,16 +166,48 @@ absl::StatusOr<Values> BroadcastGradientArgs(TfArgs& a) {
   return Values{a.Cast(a.b().Ints(of_x), t), a.Cast(a.b().Ints(of_y), t)};
 }
 
+// The sizes of a result with one unknown size, which is -1; null for other results.
+Value* SizesButOne(TfWriter& w) {
+  const Shape* shape = w.out_type().shape();
+  if (!shape) return nullptr;
+  std::vector<int64_t> sizes;
+  for (int64_t i = 0; i < shape->rank(); ++i) {
+    sizes.push_back((*shape)[i].is_static() ? (*shape)[i].value() : -1);
+  }
+  const bool fits = std::count(sizes.begin(), sizes.end(), -1) == 1 &&
+                    std::count(sizes.begin(), sizes.end(), 0) == 0;
+  return fits ? w.Ints(sizes) : nullptr;
+}
+
+// Known sizes, of which those that are 0 are the operand's.
+absl::StatusOr<Value*> SizesWithOwn(TfWriter& w, const std::vector<Dim>& sizes) {
+  std::vector<Value*> parts;
+  const auto count = static_cast<int64_t>(sizes.size());
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  for (int64_t i = 0; i < count;) {
+    const int64_t begin = i;
+    const bool own = sizes[static_cast<size_t>(i)].value() == 0;
+    std::vector<int64_t> given;
+    for (; i < count && (sizes[static_cast<size_t>(i)].value() == 0) == own; ++i) {
+      given.push_back(sizes[static_cast<size_t>(i)].value());
+    }
+    if (own && i > rank) return CannotExpress("sizes of axes that the operand does not have");
+    parts.push_back(own ? w.Op("shape", {w.in(0)}, {{"start", begin}, {"end", i}}) : w.Ints(given));
+  }
+  return parts.size() == 1 ? parts[0] : w.Op("concat", parts, {{"axis", 0}});
+}
+
 // A size of 0 means the operand's size, unless allowzero is set.
 absl::StatusOr<Value*> ToTfReshape(TfWriter& w) {
   if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("Reshape", {w.in(0), known});
+  if (Value* known = SizesButOne(w)) return w.Tf("Reshape", {w.in(0), known});
   Value* shape = w.Known(w.in(1));
   if (w.Int("allowzero") != 0) return w.Tf("Reshape", {w.in(0), shape});
   const auto numbers = PartlyKnownInts(shape);
   if (!numbers) return CannotExpress("sizes that may be 0");
-  bool zero = false;
-  for (const Dim& n : *numbers) zero |= !n.is_static() || n.value() == 0;
-  if (zero) {
+  const auto is_known = [](const Dim& n) { return n.is_static(); };
+  const auto is_zero = [](const Dim& n) { return n.is_static() && n.value() == 0; };
+  if (!std::all_of(numbers->begin(), numbers->end(), is_known)) {
     X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
     const auto count = static_cast<int64_t>(numbers->size());
     Value* own = w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", std::min(rank, count)}});
@@ -185,12 +217,15 @@ absl::StatusOr<Value*> ToTfReshape(TfWriter& w) {
     }
     Value* wide = w.Cast(shape, DType::kInt64);
     shape = w.Op("where", {w.Op("equal", {wide, w.b().Int(0)}), own, wide});
+  } else if (std::any_of(numbers->begin(), numbers->end(), is_zero)) {
+    X2IR_ASSIGN_OR_RETURN(shape, SizesWithOwn(w, *numbers));
   }
   return w.Tf("Reshape", {w.in(0), shape});
 }
 
 absl::StatusOr<Value*> ToTfFlatten(TfWriter& w) {
   if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("Reshape", {w.in(0), known});
+  if (Value* known = SizesButOne(w)) return w.Tf("Reshape", {w.in(0), known});
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   int64_t axis = w.Int("axis");
   if (axis < 0) axis += rank;

@@ -6,6 +6,8 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/read_through.h"
+#include "x2ir/handlers/tf/fuse.h"
+#include "x2ir/handlers/tf/nchw.h"
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -14,7 +16,14 @@ namespace x2ir {
 namespace {
 
 [[maybe_unused]] const bool kRegistered =
-    RegisterDialect({.name = "tf", .layout = "channels_last", .check = CheckTfNode});
+    RegisterDialect({.name = "tf",
+                     .layout = "channels_last",
+                     .check = CheckTfNode,
+                     .before_write = [](Model& model, const FormatOptions& options) {
+                       if (options.Flag("keep_nchw")) KeepTfChannelsFirst(*model.graph);
+                       FuseTfOps(*model.graph, CheckTfNode);
+                       return absl::OkStatus();
+                     }});
 
 class OtherAttributesLens : public LensImpl {
  public:

@@ -6,6 +6,8 @@
 #include "x2ir/builder/narrow.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/handlers/tf/fuse.h"
+#include "x2ir/handlers/tfjs/ops.h"
 
 namespace x2ir {
 namespace {
@@ -80,6 +82,7 @@ absl::Status FinishTfjs(Model& model, const FormatOptions& options) {
     for (const Value* input : graph.inputs()) X2IR_RETURN_IF_ERROR(CheckPort(*input));
     for (const Value* output : graph.outputs()) X2IR_RETURN_IF_ERROR(CheckPort(*output));
   }
+  FuseTfOps(graph, CheckTfjsNode);
   return Finish(graph);
 }
 

@@ -40,6 +40,8 @@ struct FixedAttr {
 using Fixed = FixedAttr::Value;
 constexpr FixedAttr kFixedAttrs[] = {
     {"OneHot", "axis", Fixed::kLastAxis},
+    {"Unpack", "num", Fixed::kHint},
+    {"", "Targmax", Fixed::kHint},
     {"", "Truncate", Fixed::kFalse},
     {"", "data_format", Fixed::kChannelsLast},
     {"", "dilations", Fixed::kOnes},
@@ -115,6 +117,45 @@ std::optional<int64_t> SizeOf(const Value* value, int64_t axis) {
   return (*shape)[axis].value();
 }
 
+bool IsEmpty(const Value* value) {
+  const Shape* shape = value ? value->shape() : nullptr;
+  for (int64_t axis = 0; shape && axis < shape->rank(); ++axis) {
+    if (SizeOf(value, axis) == 0) return true;
+  }
+  return false;
+}
+
+// Where there are no elements (4.22). Sizes that only a run finds are not looked at.
+std::string EmptyProblem(const Node& node) {
+  const std::string_view op = node.op().view();
+  if ((op == "Max" || op == "Min") && IsEmpty(node.input(0))) {
+    return "TensorFlow.js gives NaN where there is nothing";
+  }
+  if (op == "Mean" && IsEmpty(node.input(0))) {
+    return "TensorFlow.js gives 0 where there is nothing";
+  }
+  bool repeats = false;
+  if (op == "BroadcastTo") {
+    const Tensor* sizes = node.input(1)->fixed_constant();
+    for (int64_t i = 0; sizes && i < sizes->num_elements(); ++i) repeats |= sizes->AsInt(i) == 0;
+    repeats &= !IsEmpty(node.input(0));
+  } else if (op == "SelectV2") {
+    int empty = 0;
+    for (size_t i = 0; i < node.num_inputs(); ++i) empty += IsEmpty(node.input(i));
+    repeats = empty != 0 && empty != 3;
+  }
+  return repeats ? "TensorFlow.js does not repeat elements 0 times" : "";
+}
+
+// These count axes from the front alone, where other ops count from the end as well.
+std::string AxisProblem(const Node& node) {
+  const std::string_view op = node.op().view();
+  if (op != "Cumsum" && op != "Cumprod") return "";
+  const Tensor* axis = node.input(1)->fixed_constant();
+  if (!axis) return "a computed axis";
+  return axis->AsInt(0) < 0 ? "an axis that is counted from the end" : "";
+}
+
 std::string ShapeProblem(const Node& node) {
   const std::string_view op = node.op().view();
   const bool back = op == "Conv2DBackpropInput";
@@ -127,12 +168,6 @@ std::string ShapeProblem(const Node& node) {
     const auto results = SizeOf(node.input(1), 2);
     if (sizes && sizes->num_elements() == 4 && results && sizes->AsInt(3) != *results) {
       return "transposed convolutions have no groups in TensorFlow.js";
-    }
-  }
-  if (op == "Max" || op == "Min") {
-    const Shape* shape = node.input(0)->shape();
-    for (int64_t axis = 0; shape && axis < shape->rank(); ++axis) {
-      if (SizeOf(node.input(0), axis) == 0) return "TensorFlow.js gives NaN where there is nothing";
     }
   }
   return "";
@@ -168,7 +203,9 @@ std::vector<std::string> CheckTfjsNode(const Node& node) {
           StrCat("TensorFlow.js does not read attribute '", name.str(), "' = ", value.ToString()));
     }
   }
-  if (const std::string problem = ShapeProblem(node); !problem.empty()) problems.push_back(problem);
+  for (const auto& find : {ShapeProblem, EmptyProblem, AxisProblem}) {
+    if (const std::string problem = find(node); !problem.empty()) problems.push_back(problem);
+  }
   const bool pool = op->op.find("Pool") != op->op.npos;
   if (pool && node.attrs().Has("padding") && node.attrs().String("padding") == "EXPLICIT") {
     problems.push_back("pools have no explicit padding in TensorFlow.js");

@@ -6,23 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "x2ir/core/written_ops.h"
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/handlers/tflite/tflite.h"
 
 namespace x2ir {
 namespace {
-
-bool IsOperator(const Node* node, std::string_view op) {
-  return node && node->dialect() == Symbol(tflite::kDialect) && node->op().view() == op;
-}
-
-// The operator that makes the value, where the value is used only there, `uses` times.
-Node* MakerFor(const Graph& graph, const Value* v, std::string_view op, size_t uses = 1) {
-  const bool own = v && IsOperator(v->producer(), op) && v->uses().size() == uses &&
-                   !v->is_graph_output() && v->graph() == &graph;
-  return own ? v->producer() : nullptr;
-}
 
 bool IsLinear(const Node& node) {
   return node.attrs().String("fused_activation_function", "NONE") == "NONE";
@@ -36,53 +26,7 @@ bool OnlyComputes(const Node& node) {
          std::find(std::begin(kOthers), std::end(kOthers), op) == std::end(kOthers);
 }
 
-// A new operator replaces `node`. Nodes that only `node` used are erased.
-void Replace(Graph& graph, Node* node, std::string_view op, std::vector<Value*> operands,
-             AttributeMap attrs) {
-  Node* made = graph.InsertNode(node, tflite::kDialect, op, operands);
-  for (auto& [name, attr] : attrs) made->SetAttr(name, attr);
-  Value* result = node->output(0);
-  const Type type = result->type();
-  graph.AdoptOutput(graph.AddNodeOutput(made, ""), result);
-  result->set_type(type);
-}
-
-// Erases the node, and the nodes that only it uses.
-void EraseWithOperands(Graph& graph, Node* node) {
-  std::vector<Node*> unused = {node};
-  while (!unused.empty()) {
-    Node* gone = unused.back();
-    unused.pop_back();
-    std::vector<Value*> operands = gone->inputs();
-    std::sort(operands.begin(), operands.end());
-    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-    graph.EraseUnused(gone);
-    for (const Value* v : operands) {
-      Node* before = v && v->is_unused() ? v->producer() : nullptr;
-      if (!before || before->graph() != &graph || !OnlyComputes(*before)) continue;
-      const auto outputs = before->outputs();
-      if (std::all_of(outputs.begin(), outputs.end(),
-                      [](const Value* o) { return !o || o->is_unused(); }) &&
-          std::find(unused.begin(), unused.end(), before) == unused.end()) {
-        unused.push_back(before);
-      }
-    }
-  }
-}
-
-// The users of the result of `node` use `x` instead. If the result is an output of the graph, `x`
-// takes its name. Returns false if that is not possible.
-bool PassOn(Graph& graph, Node* node, Value* x) {
-  Value* result = node->output(0);
-  if (result->is_graph_output()) {
-    if (!x->producer() || x->graph() != &graph || x->is_graph_output()) return false;
-    graph.ReplaceAllUsesKeepingOutputNames(result, x);
-  } else {
-    graph.ReplaceAllUses(result, x);
-  }
-  EraseWithOperands(graph, node);
-  return true;
-}
+constexpr WrittenOps kLite(tflite::kDialect, OnlyComputes);
 
 // --- One operator for two or three --------------------------------------------------------------
 
@@ -94,43 +38,44 @@ bool IsNumber(const Value* v, double number) {
 
 // 1 / sqrt(x).
 bool FuseRsqrt(Graph& graph, Node* node) {
-  if (!IsOperator(node, "DIV") || !IsLinear(*node) || !IsNumber(node->input(0), 1)) return false;
-  Node* root = MakerFor(graph, node->input(1), "SQRT");
+  if (!kLite.Is(node, "DIV") || !IsLinear(*node) || !IsNumber(node->input(0), 1)) return false;
+  Node* root = kLite.MakerFor(graph, node->input(1), "SQRT");
   const Shape* shape = root ? root->output(0)->shape() : nullptr;
   // A constant of rank 1 makes a vector of a scalar.
   if (!shape || shape->rank() == 0 || node->output(0)->dtype() != DType::kFloat32) return false;
-  Replace(graph, node, "RSQRT", {root->input(0)}, {});
-  EraseWithOperands(graph, node);
+  kLite.Replace(graph, node, "RSQRT", {root->input(0)}, {});
+  kLite.EraseWithOperands(graph, node);
   return true;
 }
 
 // x over its length along the last axis, which is at least 1e-6.
 bool FuseL2Normalization(Graph& graph, Node* node) {
-  if (!IsOperator(node, "DIV") || !IsLinear(*node)) return false;
+  if (!kLite.Is(node, "DIV") || !IsLinear(*node)) return false;
   Value* x = node->input(0);
   const Shape* shape = x->shape();
-  Node* most = MakerFor(graph, node->input(1), "MAXIMUM");
-  Node* root =
-      most && IsNumber(most->input(1), 1e-6f) ? MakerFor(graph, most->input(0), "SQRT") : nullptr;
-  Node* sum = root ? MakerFor(graph, root->input(0), "SUM") : nullptr;
-  Node* square = sum ? MakerFor(graph, sum->input(0), "MUL") : nullptr;
+  Node* most = kLite.MakerFor(graph, node->input(1), "MAXIMUM");
+  Node* root = most && IsNumber(most->input(1), 1e-6f)
+                   ? kLite.MakerFor(graph, most->input(0), "SQRT")
+                   : nullptr;
+  Node* sum = root ? kLite.MakerFor(graph, root->input(0), "SUM") : nullptr;
+  Node* square = sum ? kLite.MakerFor(graph, sum->input(0), "MUL") : nullptr;
   if (!square || square->input(0) != x || square->input(1) != x || !IsLinear(*square)) return false;
   const Tensor* axes = sum->input(1)->fixed_constant();
   if (!shape || shape->rank() > 4 || !axes || axes->num_elements() != 1 ||
       axes->AsInt(0) != shape->rank() - 1 || sum->attrs().Int("keep_dims", 0) == 0) {
     return false;
   }
-  Replace(graph, node, "L2_NORMALIZATION", {x}, {});
-  EraseWithOperands(graph, node);
+  kLite.Replace(graph, node, "L2_NORMALIZATION", {x}, {});
+  kLite.EraseWithOperands(graph, node);
   return true;
 }
 
 // (a - b) * (a - b).
 bool FuseSquaredDifference(Graph& graph, Node* node) {
-  if (!IsOperator(node, "MUL") || !IsLinear(*node) || node->input(0) != node->input(1)) {
+  if (!kLite.Is(node, "MUL") || !IsLinear(*node) || node->input(0) != node->input(1)) {
     return false;
   }
-  Node* difference = MakerFor(graph, node->input(0), "SUB", 2);
+  Node* difference = kLite.MakerFor(graph, node->input(0), "SUB", 2);
   const Node* probe = difference;
   if (!probe || !IsLinear(*probe)) return false;
   const DType type = probe->input(0)->dtype();
@@ -138,43 +83,44 @@ bool FuseSquaredDifference(Graph& graph, Node* node) {
   for (const Value* v : probe->inputs()) {
     if (!v->shape() || v->shape()->rank() > 4) return false;
   }
-  Replace(graph, node, "SQUARED_DIFFERENCE", {difference->input(0), difference->input(1)}, {});
-  EraseWithOperands(graph, node);
+  kLite.Replace(graph, node, "SQUARED_DIFFERENCE", {difference->input(0), difference->input(1)},
+                {});
+  kLite.EraseWithOperands(graph, node);
   return true;
 }
 
 // The least of 1 and the largest of -1 and x.
 bool FuseReluN1(Graph& graph, Node* node) {
-  if (!IsOperator(node, "MINIMUM") || !IsNumber(node->input(1), 1)) return false;
-  Node* larger = MakerFor(graph, node->input(0), "MAXIMUM");
+  if (!kLite.Is(node, "MINIMUM") || !IsNumber(node->input(1), 1)) return false;
+  Node* larger = kLite.MakerFor(graph, node->input(0), "MAXIMUM");
   if (!larger || !IsNumber(larger->input(1), -1)) return false;
   const Shape* shape = larger->input(0)->shape();
   if (!shape || shape->rank() == 0) return false;
-  Replace(graph, node, "RELU_N1_TO_1", {larger->input(0)}, {});
-  EraseWithOperands(graph, node);
+  kLite.Replace(graph, node, "RELU_N1_TO_1", {larger->input(0)}, {});
+  kLite.EraseWithOperands(graph, node);
   return true;
 }
 
 // --- Places and sizes as int32 ------------------------------------------------------------------
 
 bool FuseCast(Graph& graph, Node* node) {
-  if (!IsOperator(node, "CAST") || node->output(0)->dtype() != DType::kInt32) return false;
+  if (!kLite.Is(node, "CAST") || node->output(0)->dtype() != DType::kInt32) return false;
   Value* wide = node->input(0);
   if (wide->dtype() != DType::kInt64) return false;
   Node* before = wide->producer();
-  if (IsOperator(before, "CAST") && before->graph() == &graph &&
+  if (kLite.Is(before, "CAST") && before->graph() == &graph &&
       before->input(0)->dtype() == DType::kInt32) {
-    return PassOn(graph, node, before->input(0));
+    return kLite.PassOn(graph, node, before->input(0));
   }
   static constexpr std::pair<std::string_view, const char*> kOwnType[] = {
       {"ARG_MAX", "output_type"}, {"ARG_MIN", "output_type"}, {"SHAPE", "out_type"}};
   for (const auto& [op, attr] : kOwnType) {
-    Node* made_by = MakerFor(graph, wide, op);
+    Node* made_by = kLite.MakerFor(graph, wide, op);
     if (!made_by) continue;
     AttributeMap attrs = made_by->attrs();
     attrs.Set(attr, "INT32");
-    Replace(graph, node, op, made_by->inputs(), std::move(attrs));
-    EraseWithOperands(graph, node);
+    kLite.Replace(graph, node, op, made_by->inputs(), std::move(attrs));
+    kLite.EraseWithOperands(graph, node);
     return true;
   }
   return false;
@@ -188,7 +134,7 @@ bool TakeNarrowIndices(Graph& graph, Node* node) {
     return false;
   }
   Node* cast = node->input(1)->producer();
-  if (!IsOperator(cast, "CAST") || cast->graph() != &graph ||
+  if (!kLite.Is(cast, "CAST") || cast->graph() != &graph ||
       cast->output(0)->dtype() != DType::kInt64 || cast->input(0)->dtype() != DType::kInt32) {
     return false;
   }
@@ -199,15 +145,15 @@ bool TakeNarrowIndices(Graph& graph, Node* node) {
 
 // Bools have no maximum: it was taken of bytes.
 bool FuseAnyAll(Graph& graph, Node* node) {
-  if (!IsOperator(node, "CAST") || node->output(0)->dtype() != DType::kBool) return false;
+  if (!kLite.Is(node, "CAST") || node->output(0)->dtype() != DType::kBool) return false;
   static constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
       {"REDUCE_MAX", "REDUCE_ANY"}, {"REDUCE_MIN", "REDUCE_ALL"}};
   for (const auto& [of_bytes, of_bools] : kPairs) {
-    Node* reduction = MakerFor(graph, node->input(0), of_bytes);
-    Node* cast = reduction ? MakerFor(graph, reduction->input(0), "CAST") : nullptr;
+    Node* reduction = kLite.MakerFor(graph, node->input(0), of_bytes);
+    Node* cast = reduction ? kLite.MakerFor(graph, reduction->input(0), "CAST") : nullptr;
     if (!cast || cast->input(0)->dtype() != DType::kBool) continue;
-    Replace(graph, node, of_bools, {cast->input(0), reduction->input(1)}, reduction->attrs());
-    EraseWithOperands(graph, node);
+    kLite.Replace(graph, node, of_bools, {cast->input(0), reduction->input(1)}, reduction->attrs());
+    kLite.EraseWithOperands(graph, node);
     return true;
   }
   return false;
@@ -251,33 +197,32 @@ bool FuseConstant(Graph& graph, Node* node) {
   } else {
     return false;
   }
-  return PassOn(graph, node, graph.AddConstant(graph.UniqueName(y->name()), std::move(made)));
+  return kLite.PassOn(graph, node, graph.AddConstant(graph.UniqueName(y->name()), std::move(made)));
 }
 
 // A reshape of a reshape is one of what that took, and one to the shape that is there already none.
 // (LiteRT lets a chain of them share memory, and with other users of it on the way does not always
 // keep what it holds.)
 bool FuseReshapes(Graph& graph, Node* node) {
-  if (!IsOperator(node, "RESHAPE")) return false;
+  if (!kLite.Is(node, "RESHAPE")) return false;
   Node* before = node->input(0)->producer();
-  Value* x =
-      IsOperator(before, "RESHAPE") && before->graph() == &graph ? before->input(0) : nullptr;
+  Value* x = kLite.Is(before, "RESHAPE") && before->graph() == &graph ? before->input(0) : nullptr;
   if (!x || tflite::IsQuantized(*node->input(0)) || tflite::IsQuantized(*x)) return false;
   const auto from = x->shape() ? x->shape()->Static() : std::nullopt;
   const Shape* to = node->output(0)->shape();
-  if (from && to && to->Static() == from && PassOn(graph, node, x)) return true;
+  if (from && to && to->Static() == from && kLite.PassOn(graph, node, x)) return true;
   node->SetInput(0, x);
-  if (before->output(0)->is_unused()) EraseWithOperands(graph, before);
+  if (before->output(0)->is_unused()) kLite.EraseWithOperands(graph, before);
   return false;  // it is still there
 }
 
 // A product takes its operand in any shape: it knows the rows by the weights.
 bool FuseFlatten(Graph& graph, Node* node) {
-  if (!IsOperator(node, "FULLY_CONNECTED") || node->attrs().Int("keep_num_dims", 0) != 0) {
+  if (!kLite.Is(node, "FULLY_CONNECTED") || node->attrs().Int("keep_num_dims", 0) != 0) {
     return false;
   }
   const Value *x = node->input(0), *y = node->output(0);
-  Node* before = IsOperator(x->producer(), "RESHAPE") ? x->producer() : nullptr;
+  Node* before = kLite.Is(x->producer(), "RESHAPE") ? x->producer() : nullptr;
   const Shape *flat = x->shape(), *weights = node->input(1)->shape(), *out = y->shape();
   if (!before || before->graph() != &graph || tflite::IsQuantized(*x) || !flat || !weights ||
       !out || flat->rank() != 2 || weights->rank() != 2 || out->rank() != 2 ||
@@ -287,40 +232,29 @@ bool FuseFlatten(Graph& graph, Node* node) {
   Value* whole = before->input(0);
   if (!whole->shape() || whole->shape()->rank() < 2 || !whole->shape()->Static()) return false;
   node->SetInput(0, whole);
-  if (before->output(0)->is_unused()) EraseWithOperands(graph, before);
+  if (before->output(0)->is_unused()) kLite.EraseWithOperands(graph, before);
   return false;  // it is still there
 }
 
 // --- Transposes ---------------------------------------------------------------------------------
 
-std::vector<int64_t> PermOf(const Node& node) {
-  std::vector<int64_t> perm;
-  const Tensor* t = node.input(1) ? node.input(1)->fixed_constant() : nullptr;
-  for (int64_t i = 0; t && i < t->num_elements(); ++i) perm.push_back(t->AsInt(i));
-  return perm;
-}
-
 bool FuseTransposes(Graph& graph, Node* node) {
-  if (!IsOperator(node, "TRANSPOSE")) return false;
+  if (!kLite.Is(node, "TRANSPOSE")) return false;
   Node* before = node->input(0)->producer();
-  if (!IsOperator(before, "TRANSPOSE") || before->graph() != &graph) return false;
-  const std::vector<int64_t> first = PermOf(*before), second = PermOf(*node);
-  if (first.empty() || first.size() != second.size()) return false;
-  std::vector<int32_t> both;
-  for (const int64_t axis : second) {
-    if (axis < 0 || axis >= static_cast<int64_t>(first.size())) return false;
-    both.push_back(static_cast<int32_t>(first[static_cast<size_t>(axis)]));
-  }
+  if (!kLite.Is(before, "TRANSPOSE") || before->graph() != &graph) return false;
+  const std::vector<int64_t> perm = ComposedPerm(PermOperand(*before), PermOperand(*node));
+  if (perm.empty()) return false;
+  const std::vector<int32_t> both(perm.begin(), perm.end());
   Value *x = before->input(0), *result = node->output(0);
   if (!std::is_sorted(both.begin(), both.end())) {
     if (before->output(0)->uses().size() != 1 || before->output(0)->is_graph_output()) return false;
     Value* perm = graph.AddConstant(graph.UniqueName(result->name() + "_perm"),
                                     Tensor::Of<int32_t>({static_cast<int64_t>(both.size())}, both));
-    Replace(graph, node, "TRANSPOSE", {x, perm}, {});
-    EraseWithOperands(graph, node);
+    kLite.Replace(graph, node, "TRANSPOSE", {x, perm}, {});
+    kLite.EraseWithOperands(graph, node);
     return true;
   }
-  return PassOn(graph, node, x);
+  return kLite.PassOn(graph, node, x);
 }
 
 // --- Slices of an axis --------------------------------------------------------------------------
@@ -331,8 +265,8 @@ bool HasAny(DType t, std::initializer_list<DType> types) {
 
 // What `v` is a RESHAPE of that only adds an axis of size 1 there; null: it is none.
 Value* WithoutAxis(const Graph& graph, const Value* v, int64_t axis) {
-  Node* before = MakerFor(graph, v, "RESHAPE");
-  if (!before) before = MakerFor(graph, v, "EXPAND_DIMS");
+  Node* before = kLite.MakerFor(graph, v, "RESHAPE");
+  if (!before) before = kLite.MakerFor(graph, v, "EXPAND_DIMS");
   Value* x = before ? before->input(0) : nullptr;
   const Shape *in = x ? x->shape() : nullptr, *out = v->shape();
   if (!in || !out || !in->is_static() || in->rank() + 1 != out->rank()) return nullptr;
@@ -344,7 +278,7 @@ Value* WithoutAxis(const Graph& graph, const Value* v, int64_t axis) {
 }
 
 bool FusePack(Graph& graph, Node* node) {
-  if (!IsOperator(node, "CONCATENATION") || !IsLinear(*node) || node->num_inputs() < 2) {
+  if (!kLite.Is(node, "CONCATENATION") || !IsLinear(*node) || node->num_inputs() < 2) {
     return false;
   }
   const Value* result = node->output(0);
@@ -361,13 +295,13 @@ bool FusePack(Graph& graph, Node* node) {
     if (!slices.back()) return false;
   }
   const auto count = static_cast<int64_t>(slices.size());
-  Replace(graph, node, "PACK", std::move(slices), {{"values_count", count}, {"axis", axis}});
-  EraseWithOperands(graph, node);
+  kLite.Replace(graph, node, "PACK", std::move(slices), {{"values_count", count}, {"axis", axis}});
+  kLite.EraseWithOperands(graph, node);
   return true;
 }
 
 bool FuseUnpack(Graph& graph, Node* node) {
-  if (!IsOperator(node, "SPLIT")) return false;
+  if (!kLite.Is(node, "SPLIT")) return false;
   const Tensor* at = node->input(0)->fixed_constant();
   Value* x = node->input(1);
   const Shape* shape = x->shape();
@@ -383,7 +317,7 @@ bool FuseUnpack(Graph& graph, Node* node) {
     if (!part || part->uses().size() != 1 || part->is_graph_output()) return false;
     Node* user = part->uses()[0].node;
     if (user->graph() != &graph || part->uses()[0].index != 0) return false;
-    if (!IsOperator(user, "RESHAPE") && !IsOperator(user, "SQUEEZE")) return false;
+    if (!kLite.Is(user, "RESHAPE") && !kLite.Is(user, "SQUEEZE")) return false;
     const Shape* out = user->output(0) ? user->output(0)->shape() : nullptr;
     if (!out || out->rank() + 1 != shape->rank()) return false;
     for (int64_t i = 0; i < out->rank(); ++i) {
@@ -401,7 +335,7 @@ bool FuseUnpack(Graph& graph, Node* node) {
     result->set_type(type);
     graph.EraseUnused(user);
   }
-  EraseWithOperands(graph, node);
+  kLite.EraseWithOperands(graph, node);
   return true;
 }
 
@@ -409,15 +343,15 @@ bool FuseUnpack(Graph& graph, Node* node) {
 
 bool ShareReshape(Graph& graph, Node* node, const absl::flat_hash_set<const Node*>& before) {
   constexpr size_t kMaxUses = 64;
-  const Value* x = IsOperator(node, "RESHAPE") ? node->input(0) : nullptr;
+  const Value* x = kLite.Is(node, "RESHAPE") ? node->input(0) : nullptr;
   const Shape* shape = x ? node->output(0)->shape() : nullptr;
   if (!shape || !shape->is_static() || x->uses().size() > kMaxUses) return false;
   for (const Use& use : x->uses()) {
     Node* other = use.node;
-    if (use.index != 0 || !before.contains(other) || !IsOperator(other, "RESHAPE")) continue;
+    if (use.index != 0 || !before.contains(other) || !kLite.Is(other, "RESHAPE")) continue;
     Value* made = other->output(0);
     if (other->graph() == &graph && made->shape() && *made->shape() == *shape) {
-      return PassOn(graph, node, made);
+      return kLite.PassOn(graph, node, made);
     }
   }
   return false;

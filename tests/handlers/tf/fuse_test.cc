@@ -1,0 +1,109 @@
+// Graphs of the IR, and the ops of TensorFlow and TensorFlow.js that are written for them: one in
+// place of several, where that is the same. tests/conformance/tf_back_test.cc and
+// tfjs_back_test.cc check the numbers.
+#include "x2ir/handlers/tf/fuse.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+
+namespace x2ir {
+namespace {
+
+struct FuseRow {
+  std::string_view inputs, nodes;  // the last node makes y
+  std::multiset<std::string> ops;  // all that are written
+};
+
+void ExpectTfOps(const FuseRow& row, const std::string& dialect) {
+  SCOPED_TRACE(StrCat(dialect, ": ", row.nodes));
+  auto graph = ParseGraph(StrCat("graph g(", row.inputs, ") -> (y) {\n", row.nodes, "\n}"));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  Model model;
+  model.graph = *std::move(graph);
+  ExportOptions options;
+  options.optimize = false;
+  ASSERT_TRUE(FromIr(model, dialect, options).ok()) << FromIr(model, dialect, options);
+  std::multiset<std::string> found;
+  for (const Node* node : model.graph->nodes()) found.insert(node->op().str());
+  EXPECT_EQ(found, row.ops) << ToText(*model.graph);
+}
+
+TEST(TfFuse, OneOpForSeveral) {
+  const FuseRow rows[] = {
+      {"a: float32[2,3], b: float32[2,3]",
+       "i = int64[1]{1} p = unsqueeze(a, i) q = unsqueeze(b, i) y = concat(p, q) { axis = 1 }",
+       {"Pack"}},
+      {"a: float32[], b: float32[]",
+       "i = int64[1]{0} c = float32[1]{3} p = unsqueeze(a, i) y = concat(p, c) { axis = 0 }",
+       {"Pack"}},
+      // Along another axis than the new one.
+      {"a: float32[2,3], b: float32[2,3]",
+       "i = int64[1]{1} p = unsqueeze(a, i) q = unsqueeze(b, i) y = concat(p, q) { axis = 0 }",
+       {"ConcatV2", "ExpandDims", "ExpandDims"}},
+      {"x: float32[2,3]",
+       "i = int64[1]{1} p, q, r = split(x) { axis = 1 } s = squeeze(p, i) t = squeeze(q, i) "
+       "u = squeeze(r, i) v = add(s, t) y = add(u, v)",
+       {"AddV2", "AddV2", "Unpack"}},
+      // Parts of two.
+      {"x: float32[2,4]", "p, q = split(x) { axis = 1 } y = add(p, q)", {"AddV2", "SplitV"}},
+      {"x: float32[3]", "c = float32[]{1} s = sqrt(x) y = div(c, s)", {"Rsqrt"}},
+      {"x: float32[3]", "c = float32[]{2} s = sqrt(x) y = div(c, s)", {"RealDiv", "Sqrt"}},
+      {"x: float32[3]",
+       "s = sqrt(x) r = reciprocal(s) y = add(r, s)",
+       {"AddV2", "Reciprocal", "Sqrt"}},
+      {"a: float32[3], b: float32[3]", "d = sub(a, b) y = mul(d, d)", {"SquaredDifference"}},
+      {"a: float32[3]", "y = mul(a, a)", {"Mul"}},
+      {"a: float32[3], b: float32[3]", "e = equal(a, b) y = not(e)", {"NotEqual"}},
+      {"x: float32[3]",
+       "n = is_nan(x) i = is_inf(x) { detect_negative = 1, detect_positive = 1 } o = or(i, n) y = "
+       "not(o)",
+       {"IsFinite"}},
+      {"x: float32[2,3,4], z: float32[2,5,4]",
+       "t = transpose(z) { perm = [0, 2, 1] } y = matmul(x, t)",
+       {"BatchMatMulV2"}},
+      {"x: float32[3,4], z: float32[3,5]",
+       "t = transpose(x) { perm = [1, 0] } y = matmul(t, z)",
+       {"MatMul"}},
+      // Other axes than the last two.
+      {"x: float32[2,3,4], z: float32[4,2,5]",
+       "t = transpose(z) { perm = [1, 0, 2] } y = matmul(x, t)",
+       {"BatchMatMulV2", "Transpose"}},
+      {"x: float32[2,3,4]",
+       "s = transpose(x) { perm = [1, 2, 0] } t = transpose(s) { perm = [2, 0, 1] } y = relu(t)",
+       {"Relu"}},
+      {"x: float32[2,3,4]",
+       "s = transpose(x) { perm = [1, 2, 0] } t = transpose(s) { perm = [1, 0, 2] } y = relu(t)",
+       {"Relu", "Transpose"}},
+      {"x: int32[3]",
+       "w = cast(x) { to = \"int64\", saturate = 1, round_mode = \"up\" } y = cast(w) { to = "
+       "\"float32\", saturate = 1, round_mode = \"up\" }",
+       {"Cast"}},
+      {"x: float32[3,4]",
+       "p = arg_max(x) { axis = 1, keepdims = 0, select_last_index = 0 } "
+       "y = cast(p) { to = \"int32\", saturate = 1, round_mode = \"up\" }",
+       {"ArgMax"}},
+      // Sizes that are 0, and weights of one spatial axis.
+      {"x: float32[n,3,4]", "s = int64[2]{0, -1} y = reshape(x, s) { allowzero = 0 }", {"Reshape"}},
+      {"x: float32[n,m,6]",
+       "s = int64[4]{0, 0, 2, 3} y = reshape(x, s) { allowzero = 0 }",
+       {"ConcatV2", "Reshape", "Shape", "StridedSlice"}},
+      {"x: float32[n,8,2]",
+       "w = float32[1,2,1]{1, 2} y = conv(x, w) { layout = \"channels_last\", auto_pad = "
+       "\"VALID\", group = 1 }",
+       {"Conv2D", "ExpandDims", "Squeeze"}},
+  };
+  for (const FuseRow& row : rows) {
+    ExpectTfOps(row, "tf");
+    ExpectTfOps(row, "tfjs");
+  }
+}
+
+}  // namespace
+}  // namespace x2ir

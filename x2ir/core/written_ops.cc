@@ -1,0 +1,94 @@
+#include "x2ir/core/written_ops.h"
+
+#include <algorithm>
+
+namespace x2ir {
+
+bool WrittenOps::Is(const Node* node, std::string_view op) const {
+  return node && node->dialect().view() == dialect_ && node->op().view() == op;
+}
+
+Node* WrittenOps::MakerFor(const Graph& graph, const Value* v, std::string_view op,
+                           size_t uses) const {
+  const bool own = v && Is(v->producer(), op) && v->uses().size() == uses &&
+                   !v->is_graph_output() && v->graph() == &graph;
+  return own ? v->producer() : nullptr;
+}
+
+bool WrittenOps::MayBeErased(const Node& node) const {
+  return node.dialect().view() == dialect_ && (!only_computes_ || only_computes_(node));
+}
+
+Node* WrittenOps::Make(Graph& graph, Node* node, std::string_view op, std::vector<Value*> operands,
+                       const AttributeMap& attrs) const {
+  Node* made = graph.InsertNode(node, dialect_, op, std::move(operands));
+  for (const auto& [name, attr] : attrs) made->SetAttr(name, attr);
+  return made;
+}
+
+void WrittenOps::TakeResult(Graph& graph, Node* made, Value* result) {
+  const Type type = result->type();
+  graph.AdoptOutput(graph.AddNodeOutput(made, ""), result);
+  result->set_type(type);
+}
+
+Node* WrittenOps::Replace(Graph& graph, Node* node, std::string_view op,
+                          std::vector<Value*> operands, const AttributeMap& attrs) const {
+  Node* made = Make(graph, node, op, std::move(operands), attrs);
+  TakeResult(graph, made, node->output(0));
+  return made;
+}
+
+void WrittenOps::EraseWithOperands(Graph& graph, Node* node) const {
+  std::vector<Node*> unused = {node};
+  while (!unused.empty()) {
+    Node* gone = unused.back();
+    unused.pop_back();
+    std::vector<Value*> operands = gone->inputs();
+    std::sort(operands.begin(), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    graph.EraseUnused(gone);
+    for (const Value* v : operands) {
+      Node* before = v && v->is_unused() ? v->producer() : nullptr;
+      if (!before || before->graph() != &graph || !MayBeErased(*before)) continue;
+      const auto outputs = before->outputs();
+      if (std::all_of(outputs.begin(), outputs.end(),
+                      [](const Value* o) { return !o || o->is_unused(); }) &&
+          std::find(unused.begin(), unused.end(), before) == unused.end()) {
+        unused.push_back(before);
+      }
+    }
+  }
+}
+
+bool WrittenOps::PassOn(Graph& graph, Node* node, Value* x) const {
+  Value* result = node->output(0);
+  if (result->is_graph_output()) {
+    if (!x->producer() || x->graph() != &graph || x->is_graph_output()) return false;
+    graph.ReplaceAllUsesKeepingOutputNames(result, x);
+  } else {
+    graph.ReplaceAllUses(result, x);
+  }
+  EraseWithOperands(graph, node);
+  return true;
+}
+
+std::vector<int64_t> PermOperand(const Node& node) {
+  std::vector<int64_t> perm;
+  const Tensor* t = node.input(1) ? node.input(1)->fixed_constant() : nullptr;
+  for (int64_t i = 0; t && i < t->num_elements(); ++i) perm.push_back(t->AsInt(i));
+  return perm;
+}
+
+std::vector<int64_t> ComposedPerm(const std::vector<int64_t>& first,
+                                  const std::vector<int64_t>& second) {
+  if (first.size() != second.size()) return {};
+  std::vector<int64_t> both;
+  for (const int64_t axis : second) {
+    if (axis < 0 || axis >= static_cast<int64_t>(first.size())) return {};
+    both.push_back(first[static_cast<size_t>(axis)]);
+  }
+  return both;
+}
+
+}  // namespace x2ir

@@ -1,0 +1,247 @@
+// See fuse.h.
+#include "x2ir/handlers/tf/fuse.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "x2ir/core/written_ops.h"
+#include "x2ir/handlers/tf/signatures.h"
+
+namespace x2ir {
+namespace {
+
+constexpr WrittenOps kTfOps("tf");
+
+class TfFuser {
+ public:
+  TfFuser(Graph& graph, std::vector<std::string> (*check)(const Node&))
+      : graph_(graph), check_(check) {}
+
+  void Run() {
+    static constexpr bool (TfFuser::*kRules[])(Node*) = {
+        &TfFuser::Casts, &TfFuser::Transposes,        &TfFuser::Product, &TfFuser::Pack,
+        &TfFuser::Rsqrt, &TfFuser::SquaredDifference, &TfFuser::Opposite};
+    for (Node* node : graph_.nodes()) {
+      for (Graph* inner : node->subgraphs()) TfFuser(*inner, check_).Run();
+      if (node->dialect().view() != "tf" || Unpack(node)) continue;
+      if (node->num_outputs() != 1) continue;
+      std::any_of(std::begin(kRules), std::end(kRules),
+                  [&](auto rule) { return (this->*rule)(node); });
+    }
+  }
+
+ private:
+  Node* MakerFor(const Value* v, std::string_view op, size_t uses = 1) const {
+    return kTfOps.MakerFor(graph_, v, op, uses);
+  }
+
+  // A new node before another one; null where the target does not allow it.
+  Node* Make(Node* node, std::string_view op, const std::vector<Value*>& operands,
+             AttributeMap attrs) {
+    for (auto& [name, attr] : TfTypeAttrs(*FindTfSignature(op), operands)) attrs.Set(name, attr);
+    Node* made = kTfOps.Make(graph_, node, op, operands, attrs);
+    if (check_(*made).empty()) return made;
+    graph_.EraseUnused(made);
+    return nullptr;
+  }
+
+  // Replaces a node with one result.
+  bool Replace(Node* node, std::string_view op, const std::vector<Value*>& operands,
+               AttributeMap attrs = {}) {
+    Node* made = Make(node, op, operands, std::move(attrs));
+    if (!made) return false;
+    WrittenOps::TakeResult(graph_, made, node->output(0));
+    kTfOps.EraseWithOperands(graph_, node);
+    return true;
+  }
+
+  // A transpose of a transpose is one, or none.
+  bool Transposes(Node* node) {
+    if (!kTfOps.Is(node, "Transpose")) return false;
+    Node* before = node->input(0)->producer();
+    if (!kTfOps.Is(before, "Transpose") || before->graph() != &graph_) return false;
+    const std::vector<int64_t> both = ComposedPerm(PermOperand(*before), PermOperand(*node));
+    if (both.empty()) return false;
+    Value* x = before->input(0);
+    if (std::is_sorted(both.begin(), both.end())) return kTfOps.PassOn(graph_, node, x);
+    if (before->output(0)->uses().size() != 1 || before->output(0)->is_graph_output()) return false;
+    const std::vector<int32_t> narrow(both.begin(), both.end());
+    Value* perm =
+        graph_.AddConstant(graph_.UniqueName(node->output(0)->name() + "_perm"),
+                           Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow));
+    return Replace(node, "Transpose", {x, perm});
+  }
+
+  // Places and sizes as int32. They became int64 between, which changes no number.
+  bool Casts(Node* node) {
+    if (!kTfOps.Is(node, "Cast") || node->input(0)->dtype() != DType::kInt64) return false;
+    Value* wide = node->input(0);
+    const DType to = node->output(0)->dtype();
+    const Node* before = wide->producer();
+    if (kTfOps.Is(before, "Cast") && before->graph() == &graph_ &&
+        before->input(0)->dtype() == DType::kInt32) {
+      Value* narrow = before->input(0);
+      if (to == DType::kInt32) return kTfOps.PassOn(graph_, node, narrow);
+      return Replace(node, "Cast", {narrow}, {{"DstT", Type::Tensor(to)}});
+    }
+    static constexpr std::pair<std::string_view, const char*> kOwnType[] = {
+        {"ArgMax", "output_type"},
+        {"ArgMin", "output_type"},
+        {"Shape", "out_type"},
+        {"Size", "out_type"}};
+    for (const auto& [op, attr] : kOwnType) {
+      const Node* maker = to == DType::kInt32 ? MakerFor(wide, op) : nullptr;
+      if (!maker) continue;
+      AttributeMap attrs = maker->attrs();
+      attrs.Set(attr, Type::Tensor(to));
+      return Replace(node, op, maker->inputs(), std::move(attrs));
+    }
+    return false;
+  }
+
+  // Operands whose last two axes change places: the product does that itself.
+  bool Product(Node* node) {
+    const bool flat = kTfOps.Is(node, "MatMul");
+    if (!flat && !kTfOps.Is(node, "BatchMatMulV2")) return false;
+    for (size_t i = 0; i < 2; ++i) {
+      Node* turn = node->input(i)->producer();
+      if (!kTfOps.Is(turn, "Transpose") || turn->graph() != &graph_) continue;
+      std::vector<int64_t> perm = PermOperand(*turn);
+      if (perm.size() < 2) continue;
+      std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+      if (!std::is_sorted(perm.begin(), perm.end())) continue;
+      const Symbol attr(flat ? (i == 0 ? "transpose_a" : "transpose_b")
+                             : (i == 0 ? "adj_x" : "adj_y"));
+      node->SetAttr(attr, node->attrs().Int(attr, 0) == 0 ? int64_t{1} : int64_t{0});
+      node->SetInput(i, turn->input(0));
+      if (turn->output(0)->is_unused()) kTfOps.EraseWithOperands(graph_, turn);
+    }
+    return false;  // it is still there
+  }
+
+  // The operand of ExpandDims, where `v` is made by one that adds that axis.
+  Value* WithoutAxis(const Value* v, int64_t axis) const {
+    const Node* before = MakerFor(v, "ExpandDims");
+    const Tensor* at = before ? before->input(1)->fixed_constant() : nullptr;
+    const Shape* shape = before ? before->input(0)->shape() : nullptr;
+    if (!at || !shape) return nullptr;
+    const int64_t added = at->AsInt(0) < 0 ? at->AsInt(0) + shape->rank() + 1 : at->AsInt(0);
+    return added == axis ? before->input(0) : nullptr;
+  }
+
+  // The same of a small constant.
+  static std::optional<Tensor> ConstantWithoutAxis(const Value& v, int64_t axis) {
+    constexpr int64_t kSmall = 64;
+    const Tensor* constant = v.fixed_constant();
+    if (!constant || constant->is_sparse() || constant->num_elements() > kSmall) return {};
+    std::vector<int64_t> dims = constant->dims();
+    if (axis >= constant->rank() || dims[static_cast<size_t>(axis)] != 1) return {};
+    dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
+    return constant->Reshaped(std::move(dims));
+  }
+
+  // Tensors along a new axis.
+  bool Pack(Node* node) {
+    if (!kTfOps.Is(node, "ConcatV2") || node->num_inputs() < 3) return false;
+    const size_t count = node->num_inputs() - 1;
+    const Tensor* at = node->input(count)->fixed_constant();
+    const int64_t axis = at ? at->AsInt(0) : -1;
+    if (axis < 0) return false;  // rows count axes from the front
+    std::vector<Value*> parts(count);
+    std::vector<std::pair<size_t, Tensor>> constants;
+    for (size_t i = 0; i < count; ++i) {
+      parts[i] = WithoutAxis(node->input(i), axis);
+      if (parts[i]) continue;
+      std::optional<Tensor> constant = ConstantWithoutAxis(*node->input(i), axis);
+      if (!constant) return false;
+      constants.emplace_back(i, *std::move(constant));
+    }
+    if (constants.size() == count) return false;
+    for (auto& [i, constant] : constants) {
+      const std::string name = graph_.UniqueName(node->input(i)->name());
+      parts[i] = graph_.AddConstant(name, std::move(constant));
+    }
+    if (Replace(node, "Pack", parts, {{"axis", axis}})) return true;
+    for (const auto& [i, constant] : constants) graph_.RemoveConstant(parts[i]);
+    return false;
+  }
+
+  // The slices of an axis, each without it.
+  bool Unpack(Node* node) {
+    if (!kTfOps.Is(node, "SplitV")) return false;
+    const Tensor *sizes = node->input(1)->fixed_constant(), *at = node->input(2)->fixed_constant();
+    Value* x = node->input(0);
+    if (!sizes || !at || !x->shape()) return false;
+    for (int64_t i = 0; i < sizes->num_elements(); ++i) {
+      if (sizes->AsInt(i) != 1) return false;
+    }
+    const int64_t axis = at->AsInt(0) < 0 ? at->AsInt(0) + x->shape()->rank() : at->AsInt(0);
+    std::vector<Node*> behind;
+    for (const Value* part : node->outputs()) {
+      const bool own = part && part->uses().size() == 1 && !part->is_graph_output();
+      Node* user = own ? part->uses()[0].node : nullptr;
+      if (!kTfOps.Is(user, "Squeeze") || user->graph() != &graph_) return false;
+      const std::vector<int64_t> dims = user->attrs().Ints("squeeze_dims", {});
+      if (dims != std::vector<int64_t>{axis}) return false;
+      behind.push_back(user);
+    }
+    const auto count = static_cast<int64_t>(behind.size());
+    Node* made = Make(node, "Unpack", {x}, {{"num", count}, {"axis", axis}});
+    if (!made) return false;
+    for (Node* user : behind) {
+      WrittenOps::TakeResult(graph_, made, user->output(0));
+      graph_.EraseUnused(user);
+    }
+    kTfOps.EraseWithOperands(graph_, node);
+    return true;
+  }
+
+  // 1 / sqrt(x).
+  bool Rsqrt(Node* node) {
+    const bool divides = kTfOps.Is(node, "RealDiv");
+    if (!divides && !kTfOps.Is(node, "Reciprocal")) return false;
+    const Tensor* one = divides ? node->input(0)->fixed_constant() : nullptr;
+    if (divides && (!one || one->rank() != 0 || one->AsDouble(0) != 1)) return false;
+    Node* root = MakerFor(node->input(divides ? 1 : 0), "Sqrt");
+    return root && Replace(node, "Rsqrt", {root->input(0)});
+  }
+
+  // (a - b) * (a - b).
+  bool SquaredDifference(Node* node) {
+    if (!kTfOps.Is(node, "Mul") || node->input(0) != node->input(1)) return false;
+    Node* difference = MakerFor(node->input(0), "Sub", 2);
+    return difference && Replace(node, "SquaredDifference", difference->inputs());
+  }
+
+  // Neither NaN nor infinite; not equal.
+  bool Opposite(Node* node) {
+    if (!kTfOps.Is(node, "LogicalNot")) return false;
+    if (Node* equal = MakerFor(node->input(0), "Equal")) {
+      return Replace(node, "NotEqual", equal->inputs(), equal->attrs());
+    }
+    Node* either = MakerFor(node->input(0), "LogicalOr");
+    if (!either) return false;
+    for (const size_t i : {size_t{0}, size_t{1}}) {
+      Node *nan = MakerFor(either->input(i), "IsNan"),
+           *inf = MakerFor(either->input(1 - i), "IsInf");
+      if (!nan || !inf || nan->input(0) != inf->input(0)) continue;
+      return Replace(node, "IsFinite", {nan->input(0)});
+    }
+    return false;
+  }
+
+  Graph& graph_;
+  std::vector<std::string> (*check_)(const Node&);
+};
+
+}  // namespace
+
+void FuseTfOps(Graph& graph, std::vector<std::string> (*check)(const Node&)) {
+  TfFuser(graph, check).Run();
+}
+
+}  // namespace x2ir

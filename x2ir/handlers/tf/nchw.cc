@@ -1,0 +1,177 @@
+// See nchw.h.
+#include "x2ir/handlers/tf/nchw.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "x2ir/core/written_ops.h"
+#include "x2ir/handlers/tf/signatures.h"
+#include "x2ir/ops/eval_util.h"
+
+namespace x2ir {
+namespace {
+
+constexpr WrittenOps kTfImages("tf");
+
+// Ops with data_format, and which operand is the image.
+struct ImageOp {
+  std::string_view op;
+  size_t image = 0;
+};
+constexpr ImageOp kImageOps[] = {{"AvgPool"},
+                                 {"AvgPool3D"},
+                                 {"BiasAdd"},
+                                 {"Conv2D"},
+                                 {"Conv3D"},
+                                 {"Conv2DBackpropInput", 2},
+                                 {"Conv3DBackpropInputV2", 2},
+                                 {"DepthToSpace"},
+                                 {"DepthwiseConv2dNative"},
+                                 {"FusedBatchNormV3"},
+                                 {"MaxPool"},
+                                 {"MaxPool3D"},
+                                 {"SpaceToDepth"}};
+
+// Where the axes of channels last go with channels first: 0, 3, 1, 2.
+std::vector<int64_t> ToFirst(size_t rank) {
+  std::vector<int64_t> perm = {0, static_cast<int64_t>(rank) - 1};
+  for (size_t i = 1; i + 1 < rank; ++i) perm.push_back(static_cast<int64_t>(i));
+  return perm;
+}
+std::vector<int64_t> ToLast(size_t rank) {
+  std::vector<int64_t> perm = {0};
+  for (size_t i = 2; i < rank; ++i) perm.push_back(static_cast<int64_t>(i));
+  perm.push_back(1);
+  return perm;
+}
+
+template <typename T>
+std::vector<T> Permuted(const std::vector<T>& list, const std::vector<int64_t>& perm, size_t each) {
+  std::vector<T> moved;
+  for (const int64_t axis : perm) {
+    for (size_t k = 0; k < each; ++k) moved.push_back(list[static_cast<size_t>(axis) * each + k]);
+  }
+  return moved;
+}
+
+class ChannelsFirst {
+ public:
+  explicit ChannelsFirst(Graph& graph) : graph_(graph) {}
+
+  void Run() {
+    for (Node* node : graph_.nodes()) {
+      for (Graph* inner : node->subgraphs()) ChannelsFirst(*inner).Run();
+      if (!kTfImages.Is(node, "Transpose")) continue;
+      const std::vector<int64_t> perm = PermOperand(*node);
+      if (perm.size() < 4 || perm.size() > 5 || perm != ToFirst(perm.size())) continue;
+      Node* op = ImageOpOf(node->input(0), perm.size());
+      if (!op) continue;
+      WrittenOps::TakeResult(graph_, MakeFirst(op, perm), node->output(0));
+      kTfImages.EraseWithOperands(graph_, node);
+    }
+  }
+
+ private:
+  static const ImageOp* FindImageOp(const Node& node) {
+    const auto* found =
+        std::find_if(std::begin(kImageOps), std::end(kImageOps),
+                     [&](const ImageOp& each) { return each.op == node.op().view(); });
+    return found == std::end(kImageOps) ? nullptr : found;
+  }
+
+  // The op of images that makes the value for one user, and that can be said with channels first.
+  Node* ImageOpOf(const Value* v, size_t rank) const {
+    Node* op = v->producer();
+    if (!op || op->dialect().view() != "tf" || op->graph() != &graph_ || !FindImageOp(*op) ||
+        v->uses().size() != 1 || v->is_graph_output() || op->output(0) != v) {
+      return nullptr;
+    }
+    const std::string format = op->attrs().String("data_format", "");
+    if (format != (rank == 4 ? "NHWC" : "NDHWC") && !(op->op().view() == "BiasAdd")) return nullptr;
+    for (size_t i = 1; i < op->num_outputs(); ++i) {
+      if (op->output(i) && !op->output(i)->is_unused()) return nullptr;
+    }
+    // Sizes of the result.
+    const bool sized = FindImageOp(*op)->image == 2;
+    return sized && !op->input(0)->fixed_constant() ? nullptr : op;
+  }
+
+  // The image with channels first.
+  Value* First(Value* v, Node* before, const std::vector<int64_t>& perm) {
+    const Node* maker = v->producer();
+    if (kTfImages.Is(maker, "Transpose") && maker->graph() == &graph_ &&
+        PermOperand(*maker) == ToLast(perm.size())) {
+      return maker->input(0);
+    }
+    const Type type = Moved(v->type(), perm);
+    Node* made = nullptr;
+    if (Node* op = ImageOpOf(v, perm.size())) {
+      made = MakeFirst(op, perm);
+    } else {
+      const std::vector<int32_t> narrow(perm.begin(), perm.end());
+      Value* axes =
+          graph_.AddConstant(graph_.UniqueName(v->name() + "_perm"),
+                             Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow));
+      made = Make(before, "Transpose", {v, axes}, {});
+    }
+    return graph_.AddNodeOutput(made, graph_.UniqueName(v->name()), type);
+  }
+
+  Node* Make(Node* before, std::string_view op, const std::vector<Value*>& operands,
+             AttributeMap attrs) {
+    for (auto& [name, attr] : TfTypeAttrs(*FindTfSignature(op), operands)) attrs.Set(name, attr);
+    return kTfImages.Make(graph_, before, op, operands, attrs);
+  }
+
+  // The op again with channels first, without results.
+  Node* MakeFirst(Node* op, const std::vector<int64_t>& perm) {
+    const size_t image = FindImageOp(*op)->image;
+    std::vector<Value*> operands = op->inputs();
+    operands[image] = First(operands[image], op, perm);
+    if (image == 2) {
+      operands[0] = graph_.AddConstant(graph_.UniqueName(operands[0]->name()),
+                                       TransposedSizes(*operands[0]->fixed_constant(), perm));
+    }
+    AttributeMap attrs = op->attrs();
+    for (const auto& [name, attr] : op->attrs()) {
+      const Attribute::Ints* list = attr.get<Attribute::Ints>();
+      const size_t each = list ? list->size() / perm.size() : 0;
+      if (list && list->size() == each * perm.size()) {
+        const std::vector<int64_t> numbers(list->begin(), list->end());
+        const std::vector<int64_t> moved = Permuted(numbers, perm, each);
+        attrs.Set(name, Attribute::Ints(moved.begin(), moved.end()));
+      }
+    }
+    attrs.Set("data_format", perm.size() == 5 && op->op().view() != "BiasAdd" ? "NCDHW" : "NCHW");
+    return Make(op, op->op().view(), operands, std::move(attrs));
+  }
+
+  static Tensor TransposedSizes(const Tensor& sizes, const std::vector<int64_t>& perm) {
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < sizes.num_elements(); ++i) numbers.push_back(sizes.AsInt(i));
+    const std::vector<int64_t> moved = Permuted(numbers, perm, 1);
+    if (sizes.dtype() == DType::kInt64) return Tensor::Of<int64_t>(sizes.dims(), moved);
+    return Tensor::Of<int32_t>(sizes.dims(), std::vector<int32_t>(moved.begin(), moved.end()));
+  }
+
+  static Type Moved(const Type& type, const std::vector<int64_t>& perm) {
+    const Shape* shape = type.shape();
+    if (!shape || shape->rank() != static_cast<int64_t>(perm.size())) {
+      return Type::Tensor(type.dtype());
+    }
+    std::vector<Dim> dims;
+    for (const int64_t axis : perm) dims.push_back((*shape)[axis]);
+    return Type::Tensor(type.dtype(), Shape(std::move(dims)));
+  }
+
+  Graph& graph_;
+};
+
+}  // namespace
+
+void KeepTfChannelsFirst(Graph& graph) { ChannelsFirst(graph).Run(); }
+
+}  // namespace x2ir
