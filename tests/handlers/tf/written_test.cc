@@ -222,6 +222,64 @@ TEST(TfWritten, Scatters) {
   for (const WrittenRow& row : rows) ExpectComesBack(row);
 }
 
+// TensorFlow.js leaves a tensor as it is where it should be broadcast to no elements.
+TEST(TfWritten, BroadcastToNothing) {
+  const auto floats = [](std::vector<int64_t> dims) { return Numbered(std::move(dims)); };
+  const auto bools = [](std::vector<int64_t> dims) {
+    Tensor t = Tensor::Zeros(DType::kBool, std::move(dims));
+    for (size_t i = 0; i < t.mutable_span<bool>().size(); i += 2) t.mutable_span<bool>()[i] = true;
+    return t;
+  };
+  const auto ints = [](std::vector<int64_t> values) {
+    return Tensor::Of<int64_t>({static_cast<int64_t>(values.size())}, values);
+  };
+  const struct {
+    WrittenRow row;
+    std::string_view only_tf;  // an op that TensorFlow.js does not get
+  } rows[] = {
+      {{"c: bool[n], x: float32[n]",
+        "o = float32[]{1}\n y = where(c, o, x)",
+        {{bools({0}), floats({0})}, {bools({3}), floats({3})}}},
+       ""},
+      {{"c: bool[n,1], x: float32[1,m]",
+        "o = float32[1]{-inf}\n y = where(c, o, x)",
+        {{bools({0, 1}), floats({1, 2})}, {bools({2, 1}), floats({1, 3})}}},
+       ""},
+      {{"c: bool[1,?], x: float32[?,1], z: float32[]",
+        "y = where(c, x, z)",
+        {{bools({1, 0}), floats({2, 1}), floats({})}, {bools({1, 2}), floats({3, 1}), floats({})}}},
+       ""},
+      {{"x: float32[1,3], s: int64[2]",
+        "y = expand(x, s)",
+        {{floats({1, 3}), ints({0, 1})}, {floats({1, 3}), ints({2, 3})}}},
+       "BroadcastTo"},
+      {{"x: bool[n,1], s: int64[2]",
+        "y = expand(x, s)",
+        {{bools({1, 1}), ints({0, 0})}, {bools({2, 1}), ints({2, 3})}}},
+       "BroadcastTo"},
+      {{"x: int8[1], s: int64[1]",
+        "y = expand(x, s)",
+        {{Tensor::Of<int8_t>({1}, {-128}), ints({0})},
+         {Tensor::Of<int8_t>({1}, {-128}), ints({2})}}},
+       "BroadcastTo"},
+      {{"x: float32[1,3]", "s = int64[2]{0, 3}\n y = expand(x, s)", {{floats({1, 3})}}},
+       "BroadcastTo"},
+      {{"x: float32[1,3]", "s = int64[2]{2, 3}\n y = expand(x, s)", {{floats({1, 3})}}}, ""},
+  };
+  for (const auto& [row, only_tf] : rows) {
+    ExpectComesBack(row);
+    if (only_tf.empty()) continue;
+    for (const char* dialect : {"tf", "tfjs"}) {
+      Model model;
+      model.graph = *ParseIr(row.inputs, row.lines, "y");
+      ASSERT_TRUE(FromIr(model, dialect).ok());
+      int found = 0;
+      for (const Node* node : model.graph->nodes()) found += node->op() == Symbol(only_tf);
+      EXPECT_EQ(found, dialect == std::string_view("tf") ? 1 : 0) << row.lines;
+    }
+  }
+}
+
 TEST(TfWritten, LargestOfRegions) {
   const Tensor image = Numbered({2, 3, 6, 5});
   Tensor odd = Tensor::Zeros(DType::kFloat32, {2, 3, 6, 5});

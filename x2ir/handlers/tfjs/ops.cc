@@ -130,6 +130,9 @@ std::string ShapeProblem(const Node& node) {
       return "transposed convolutions have no groups in TensorFlow.js";
     }
   }
+  if (op == "Einsum" && node.attrs().String("equation", "").find('.') != std::string::npos) {
+    return "TensorFlow.js has no ellipsis in equations";
+  }
   if (op == "Max" || op == "Min") {
     const Shape* shape = node.input(0)->shape();
     for (int64_t axis = 0; shape && axis < shape->rank(); ++axis) {
