@@ -80,20 +80,28 @@ Window TakeWindows(TfArgs& a, size_t spatial) {
   return TakeConvWindow(a, TakeLayout(a, spatial == 2 ? "NHWC" : "NDHWC"), spatial);
 }
 
+constexpr int64_t kSizeLimit = int64_t{1} << 31;
+
+absl::Status CheckAxis(const Window& w, size_t i) {
+  for (const int64_t n : {w.kernel[i], w.strides[i], w.dilations[i]}) {
+    if (n < 1 || n >= kSizeLimit) return Invalid("a size, stride or dilation of ", n);
+  }
+  const int64_t begin = w.pad_begin(i), end = w.pad_end(i);
+  if (begin < 0 || end < 0 || begin >= kSizeLimit || end >= kSizeLimit) {
+    return Invalid("paddings of ", begin, " and ", end);
+  }
+  return absl::OkStatus();
+}
+
 // The paddings of SAME and VALID along axis i, and whether sizes go together.
 absl::Status Complete(int64_t in, int64_t out, size_t i, Window* w) {
-  constexpr int64_t kLimit = int64_t{1} << 31;
-  for (const int64_t n : {in, out, w->kernel[i], w->strides[i], w->dilations[i]}) {
-    if (n < 1 || n >= kLimit) return Invalid("a size, stride or dilation of ", n);
+  if (std::min(in, out) < 1 || std::max(in, out) >= kSizeLimit) {
+    return Invalid("sizes of ", in, " and ", out);
   }
   if (IsSame(w->auto_pad)) {
     w->SplitPads(i, SamePadding(out, w->extent(i), w->strides[i]), /*odd_at_end=*/true);
   }
-  const int64_t begin = w->pad_begin(i), end = w->pad_end(i);
-  if (begin < 0 || end < 0 || begin >= kLimit || end >= kLimit) {
-    return Invalid("paddings of ", begin, " and ", end);
-  }
-  const int64_t span = out + begin + end - w->extent(i);
+  const int64_t span = out + w->pad_begin(i) + w->pad_end(i) - w->extent(i);
   if (span < 0 || span / w->strides[i] + 1 != in) {
     return Invalid("a convolution does not make ", in, " elements of ", out);
   }
@@ -142,6 +150,7 @@ absl::StatusOr<Value*> Transposed(TfArgs& a, Window w, const ResultSizes& sizes,
       return Unimplemented("spatial sizes of the operand, the kernel or the result are not known");
     }
     w.kernel[i] = lengths[i].value();
+    X2IR_RETURN_IF_ERROR(CheckAxis(w, i));
     if (related) {
       X2IR_RETURN_IF_ERROR(Complete(related->in, related->out, i, &w));
       // Elements at the end that no window reached.
@@ -150,9 +159,7 @@ absl::StatusOr<Value*> Transposed(TfArgs& a, Window w, const ResultSizes& sizes,
       continue;
     }
     // As many as a convolution may leave out, of which those are taken that the sizes say.
-    const int64_t out = w.extent(i), all = out + w.pad_begin(i) + w.pad_end(i);
-    const int64_t in = IsSame(w.auto_pad) ? out : (all - out) / stride + 1;
-    X2IR_RETURN_IF_ERROR(Complete(in, out, i, &w));
+    if (IsSame(w.auto_pad)) w.SplitPads(i, w.extent(i) - 1, /*odd_at_end=*/true);
     w.pads[i + spatial] = 0;
     extra.push_back(stride - 1);
     cut.push_back(axis);

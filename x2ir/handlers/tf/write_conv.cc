@@ -149,7 +149,9 @@ absl::StatusOr<TransposedSizes> ReadTransposedSizes(TfWriter& w, size_t n) {
       if (!sizes.empty() && !size.is_static()) {
         return CannotExpress("an output_shape of an operand of unknown size");
       }
-      t.more.push_back(sizes.empty() ? 0 : sizes[i] - window.strides[i] * size.value());
+      const Dim more = sizes.empty() ? Dim(0) : Dim(sizes[i]) - size * Dim(window.strides[i]);
+      if (!more.is_static()) return CannotExpress("sizes that are too large");
+      t.more.push_back(more.value());
       window.SplitPads(i, std::max<int64_t>(0, covered + extra[i] - t.more[i]), upper);
     }
     const int64_t cut = covered - window.pad_begin(i) - t.more[i];
