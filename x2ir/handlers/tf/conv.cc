@@ -34,16 +34,17 @@ absl::StatusOr<Value*> Conv(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(const int64_t of_kernel, a.Rank(1));
   if (rank != expected || of_kernel != expected)
     return Invalid("expected operands of rank ", expected);
-  // A kernel for fewer channels is one for each of some groups.
-  X2IR_ASSIGN_OR_RETURN(const int64_t of_group, Known(a, 1, expected - 2, "the kernel's channels"));
-  X2IR_ASSIGN_OR_RETURN(const int64_t channels,
-                        Known(a, 0, layout.ChannelAxis(expected), "channels"));
-  if (of_group != channels) {
-    if (of_group == 0 || channels % of_group != 0) {
-      return Invalid("a kernel for ", of_group, " channels over ", channels);
+  // A kernel for fewer channels is one for each of some groups. Of unknown channels there are none:
+  // a convolution of others is an error when it runs.
+  const Dim of_group = (*a.shape(1))[expected - 2];
+  const Dim channels = (*a.shape(0))[layout.ChannelAxis(expected)];
+  int64_t group = 1;
+  if (of_group.is_static() && channels.is_static() && of_group.value() != channels.value()) {
+    if (of_group.value() == 0 || channels.value() % of_group.value() != 0) {
+      return Invalid("a kernel for ", of_group.value(), " channels over ", channels.value());
     }
+    group = channels.value() / of_group.value();
   }
-  const int64_t group = of_group == channels ? 1 : channels / of_group;
   return MakeConv(a.in(0), KernelToOihw(a, a.in(1)), nullptr, window, group);
 }
 

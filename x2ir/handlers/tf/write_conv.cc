@@ -81,6 +81,9 @@ absl::StatusOr<Values> ToTfConv(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
   const size_t n = static_cast<size_t>(rank) - 2;
+  if (w.String("auto_pad") == "SAME_LOWER" && !(w.shape(1) && w.shape(1)->is_static())) {
+    return CannotExpress("auto_pad SAME_LOWER of a kernel of unknown size");
+  }
   X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, KernelLengths(w, n)));
   if (!IsChannelsLast(w)) return ValuesOf(WithChannelsLast, w);
   if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
