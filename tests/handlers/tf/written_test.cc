@@ -293,6 +293,18 @@ TEST(TfWritten, BroadcastToNothing) {
   }
 }
 
+// TensorFlow.js has the last axis alone.
+TEST(TfWritten, OnesAmongZeros) {
+  const Tensor x = Numbered({2, 3, 4});
+  const Tensor index = Tensor::Of<int64_t>({2, 3}, {0, 2, -1, 1, 3, -3});
+  for (const char* axis : {"-1", "0", "1", "2", "-3"}) {
+    ExpectComesBack({"x: float32[2,3,4]", StrCat("y = hardmax(x) { axis = ", axis, " }"), {{x}}});
+    ExpectComesBack({"i: int64[n,3], v: float32[2]",
+                     StrCat("d = int64[1]{3}\n y = one_hot(i, d, v) { axis = ", axis, " }"),
+                     {{index, Numbered({2})}}});
+  }
+}
+
 TEST(TfWritten, LargestOfRegions) {
   const Tensor image = Numbered({2, 3, 6, 5});
   Tensor odd = Tensor::Zeros(DType::kFloat32, {2, 3, 6, 5});
