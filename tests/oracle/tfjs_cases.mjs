@@ -4,8 +4,8 @@
 //       [--list FILE] [--convert OPTION]... [--large]
 //
 // --nodes DIR has NAME/model.onnx and NAME/test_data_set_0/{input,output}_I.pb, as ONNX's own cases; --models DIR has
-// NAME/model*.{onnx,pt2} and NAME/io.safetensors. Each model is converted, run on the inputs, and compared. It is
-// also read back as IR and written again, and must compute the same then.
+// NAME/model*.{onnx,pt2} and NAME/io.safetensors. Each model is converted, run on the inputs of each case, and
+// compared. It is also read back as IR and written again, and must compute the same then.
 //
 // --list FILE has a line for each model that is not written, with the reason; a model that is refused and not in the
 // list, or in it and written, is a failure. X2IR_UPDATE_GOLDEN=1 writes it. The exit code is 0 when all agree, 1 when
@@ -53,7 +53,7 @@ function* nodeCases(folder) {
       }
       return tensors;
     };
-    yield {name, model, io: () => ({inputs: read('input'), outputs: read('output')})};
+    yield {name, model, io: () => [{inputs: read('input'), outputs: read('output')}]};
   }
 }
 
@@ -66,13 +66,16 @@ function* modelCases(folder) {
     for (const file of onnx.length ? onnx : files.filter((each) => each.endsWith('.pt2'))) {
       yield {name: `${name}/${file}`, model: path.join(folder, name, file), io: () => {
         const tensors = new SafetensorsFile(io);
-        const prefix = tensors.has('in_0') || tensors.has('out_0') ? '' : 'case0.';
-        const list = (kind) => {
+        const list = (prefix, kind) => {
           const found = [];
           for (let i = 0; tensors.has(`${prefix}${kind}_${i}`); ++i) found.push(tensors.get(`${prefix}${kind}_${i}`));
           return found;
         };
-        return {inputs: list('in'), outputs: list('out')};
+        const of = (prefix) => ({inputs: list(prefix, 'in'), outputs: list(prefix, 'out')});
+        if (tensors.has('in_0') || tensors.has('out_0')) return [of('')];
+        const all = [];
+        for (let i = 0; tensors.has(`case${i}.in_0`) || tensors.has(`case${i}.out_0`); ++i) all.push(of(`case${i}.`));
+        return all;
       }};
     }
   }
@@ -94,19 +97,21 @@ const reasonOf = (text) => {
 async function runCase(one, folder) {
   const session = await runtime.open(folder);
   try {
-    const {inputs, outputs} = one.io();
-    if (inputs.some((x) => !x) || outputs.some((x) => !x)) return {skipped: true};  // strings
+    const cases = one.io();
+    if (cases.some(({inputs, outputs}) => [...inputs, ...outputs].some((x) => !x))) return {skipped: true};  // strings
     const size = fs.readdirSync(folder).reduce((n, name) => n + fs.statSync(path.join(folder, name)).size, 0);
     if (size > LARGE_BYTES && !flags.large) return {skipped: true};
-    const got = await session.run(inputs);
     const errors = [];
-    outputs.forEach((want, i) => {
-      if (want.dtype === 'F16') {
-        want = {...want, dtype: 'F32', data: Float32Array.from(want.data, halfToNumber)};
-      }
-      const {error} = compareTensors(got[i], want, {rtol: flags.rtol ?? RTOL, atol: ATOL, steps: 0});
-      if (error) errors.push(`output ${i}: ${error}`);
-    });
+    for (const [number, {inputs, outputs}] of cases.entries()) {
+      const got = await session.run(inputs);
+      outputs.forEach((want, i) => {
+        if (want.dtype === 'F16') {
+          want = {...want, dtype: 'F32', data: Float32Array.from(want.data, halfToNumber)};
+        }
+        const {error} = compareTensors(got[i], want, {rtol: flags.rtol ?? RTOL, atol: ATOL, steps: 0});
+        if (error) errors.push(`${cases.length > 1 ? `case ${number}, ` : ''}output ${i}: ${error}`);
+      });
+    }
     return errors.join('; ') || null;
   } finally {
     session.release();

@@ -317,6 +317,8 @@ std::vector<RandomPath> PathsOf(uint64_t seed) {
   paths.push_back({"keras", ".keras", 0, seed % 5 != 4});
   paths.push_back({"ort", ".ort", 0, seed % 3 != 2});
   paths.push_back({"nnef", seed % 2 == 0 ? ".nnef" : ".nnef.tgz", 0, seed % 5 != 0});
+  paths.push_back({"tensorflow", ".pb", 0, seed % 3 != 0});
+  paths.push_back({"tfjs", ".tfjs.json", 0, seed % 3 != 1});
   if (seed % 4 == 0) paths.push_back({"onnxtxt", ".onnxtxt", 0, true});
   return paths;
 }

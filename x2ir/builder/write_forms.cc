@@ -139,14 +139,13 @@ absl::StatusOr<Value*> TuplesFromTheFront(NodeWriter& w) {
 absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const auto dims = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
+  X2IR_RETURN_IF_ERROR(w.Rank(1).status());
   constexpr int64_t kLimit = 1 << 24;
-  if (!dims || !CheckedProduct(*dims) || *CheckedProduct(*dims) > kLimit) {
-    return CannotExpress("indices of unknown sizes");
-  }
+  const auto dims = w.shape(1)->Static();
+  const auto count = dims ? CheckedProduct(*dims) : std::nullopt;
+  const bool known = count && *count <= kLimit;
+  const Expr index = {w.b(), w.in(1)};
   std::vector<Value*> columns;
-  std::vector<int64_t> one = *dims;
-  one.push_back(1);
   for (int64_t i = 0; i < rank; ++i) {
     if (i == axis) {
       Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
@@ -155,11 +154,17 @@ absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w) {
       columns.push_back(w.Op("unsqueeze", {own, w.Ints({rank})}));
       continue;
     }
+    if (!known) {
+      const Expr places = AlongAxis(Iota(SizeOf(index, i)), i, rank);
+      columns.push_back(Unsqueeze(Expand(places, ShapeOf(index)), {rank}));
+      continue;
+    }
     int64_t inner = 1;
     for (int64_t k = i + 1; k < rank; ++k) inner *= (*dims)[static_cast<size_t>(k)];
     const int64_t size = (*dims)[static_cast<size_t>(i)];
-    std::vector<int64_t> places;
-    for (int64_t e = 0; e < *CheckedProduct(*dims); ++e) places.push_back(e / inner % size);
+    std::vector<int64_t> one = *dims, places;
+    one.push_back(1);
+    for (int64_t e = 0; e < *count; ++e) places.push_back(e / inner % size);
     columns.push_back(w.b().Constant(Tensor::Of<int64_t>(one, places)));
   }
   Value* tuples = columns.size() == 1 ? columns[0] : w.Op("concat", columns, {{"axis", rank}});

@@ -47,7 +47,7 @@ absl::StatusOr<PlacesThatHold> CompressByGather(NodeWriter& w);
 // Operand 1, tuples of indices of operand 0's first axes, without negative ones.
 absl::StatusOr<Value*> TuplesFromTheFront(NodeWriter& w);
 
-// scatter_elements as scatter_nd. FailedPrecondition where the sizes of the indices are not known.
+// scatter_elements as scatter_nd. FailedPrecondition where a rank is not known.
 absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w);
 
 // A convolution or pool of one spatial axis, channels last, by that of two: the first is of size 1.

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
+#include "x2ir/core/derived_dialect.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/core/schema_text_internal.h"
 #include "x2ir/ops/infer.h"
@@ -192,7 +193,7 @@ std::vector<std::string> CheckGraph(const Model& model, const Dialect& dialect, 
       }
       const std::string_view domain = SplitOp(node->op()).first;
       const int64_t opset = model.Opset(domain);
-      if (node->dialect() != dialect.name) {
+      if (node->dialect() != DialectOfNodes(dialect.name)) {
         problems.push_back(StrCat(Describe(*node), ": not an op of ", dialect.name));
         continue;
       }

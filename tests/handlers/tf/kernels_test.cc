@@ -58,11 +58,19 @@ TEST(TfKernels, WrittenNodesHaveThem) {
       {"x: float32[1,8,8,2], w: float32[2,1,3,3]",
        "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 2, strides = [2, 1] "
        "}",
-       {{"DepthwiseConv2dNative", 0}, {"Conv2D", 1}}},
+       {{"DepthwiseConv2dNative", 1}, {"StridedSlice", 1}, {"Conv2D", 0}}},
       {"x: float32[1,8,8,2], w: float32[2,1,3,3]",
        "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 2, dilations = [2, "
        "2] }",
-       {{"DepthwiseConv2dNative", 0}, {"Conv2D", 1}}},
+       {{"DepthwiseConv2dNative", 1}, {"Conv2D", 0}}},
+      {"x: float32[1,8,1,2], w: float32[2,1,3,1]",
+       "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 2, strides = [2, 1] "
+       "}",
+       {{"DepthwiseConv2dNative", 1}, {"StridedSlice", 0}}},
+      // TensorFlow makes one node of a Conv2D and what follows, whose kernel has no groups.
+      {"x: float32[1,8,8,4], w: float32[2,2,3,3]",
+       "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 2 }",
+       {{"DepthwiseConv2dNative", 0}, {"Conv2D", 2}, {"ConcatV2", 1}}},
       {"x: float32[1,8,8,2], w: float32[2,1,3,3]",
        "conv_transpose(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 2 }",
        {{"Conv2DBackpropInput", 2}, {"ConcatV2", 1}}},
@@ -70,6 +78,10 @@ TEST(TfKernels, WrittenNodesHaveThem) {
        "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 2 }",
        {{"Conv3D", 2}, {"ConcatV2", 1}}},
       {"x: float32[1,8,8,8,2], w: float32[1,2,3,3,3]",
+       "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 1, dilations = [2, "
+       "2, 2] }",
+       {{"Conv3D", 1}, {"Transpose", 3}}},
+      {"x: float32[1,8,h,8,2], w: float32[1,2,3,3,3]",
        "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 1, dilations = [2, "
        "2, 2] }",
        {},

@@ -5,9 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/convert_util.h"
 #include "tests/handlers/tf/numbers_util.h"
+#include "tests/ops/text_eval_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/ops/eval.h"
 
 namespace x2ir {
 namespace {
@@ -330,6 +336,57 @@ TEST(TfLayers, SpecialFunctions) {
     if (row.tolerance == 1e-6) row.tolerance = 1e-12;
   }
   Expect(rows);
+}
+
+// Sizes of the result that only a run knows give what the same sizes give as constants.
+TEST(TfLayers, TransposedConvolutionsOfComputedSizes) {
+  const std::string kernel = "k = float32[3,2,1,2]{1, 2, 3, -4, 5, 6, -7, 8, 9, 1, -2, 3}\n ";
+  struct SizesRow {
+    std::vector<int32_t> sizes;  // of a result that becomes [1,4,3,2]
+    std::string attrs;
+    std::string_view error = "";
+  };
+  const SizesRow rows[] = {
+      {{1, 6, 4, 1}, "strides = [1, 1, 1, 1], padding = \"VALID\""},
+      {{1, 10, 7, 1}, "strides = [1, 2, 2, 1], padding = \"VALID\""},
+      {{10, 6}, "strides = [1, 2, 2, 1], padding = \"VALID\""},
+      {{1, 4, 3, 1}, "strides = [1, 1, 1, 1], padding = \"SAME\""},
+      {{1, 7, 6, 1},
+       "strides = [1, 2, 3, 1], padding = \"EXPLICIT\", explicit_paddings = [0, 0, 1, 2, 2, 0, 0, "
+       "0]"},
+      {{1, 8, 6, 1}, "strides = [1, 2, 2, 1], padding = \"SAME\"", "are not known"},
+      {{1, 8, 6, 1}, "strides = [1, 0, 2, 1], padding = \"VALID\"", "stride"},
+      {{1, 8, 6}, "strides = [1, 2, 2, 1], padding = \"VALID\"", "3 sizes of the result"},
+  };
+  for (const SizesRow& row : rows) {
+    const auto count = static_cast<int64_t>(row.sizes.size());
+    const Tensor sizes = Tensor::Of<int32_t>({count}, row.sizes);
+    const std::string s = StrCat("int32[", count, "]");
+    SCOPED_TRACE(StrCat(TensorText(sizes), " ", row.attrs));
+    const auto run = [&](std::string_view inputs, std::string_view lines,
+                         std::vector<Datum> values) -> absl::StatusOr<Datum> {
+      X2IR_ASSIGN_OR_RETURN(
+          Model model,
+          ModelFromText(StrCat("graph g(", inputs, ") -> (y) {\n ", kernel, lines,
+                               "y = tf.Conv2DBackpropInput(s, k, x) { ", row.attrs, " } }"),
+                        "tf", 1));
+      X2IR_RETURN_IF_ERROR(ToIr(model));
+      X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> y, RunGraph(*model.graph, std::move(values)));
+      return y[0];
+    };
+    Tensor x = Tensor::Zeros(DType::kFloat32, {1, 4, 3, 2});
+    for (size_t i = 0; i < 24; ++i) x.mutable_span<float>()[i] = static_cast<float>(i * 7 % 11) - 5;
+    const auto got = run(StrCat("s: ", s, ", x: float32[?,?,?,2]"), "", {sizes, x});
+    if (!row.error.empty()) {
+      EXPECT_THAT(std::string(got.status().message()),
+                  ::testing::HasSubstr(std::string(row.error)));
+      continue;
+    }
+    const auto want = run("x: float32[1,4,3,2]", StrCat("s = ", TensorText(sizes), "\n "), {x});
+    ASSERT_TRUE(got.ok()) << got.status();
+    ASSERT_TRUE(want.ok()) << want.status();
+    EXPECT_EQ(*got->tensor(), *want->tensor());
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #define X2IR_BUILDER_LAYERS_SPLIT_CONV_H_
 
 #include "absl/status/statusor.h"
+#include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/node_writer.h"
 
 namespace X2IR_API x2ir {
@@ -16,6 +17,12 @@ absl::StatusOr<Values> ConvOfGroups(NodeWriter& w);
 // A dilated kernel as a larger one with zeros between its elements. FailedPrecondition for a
 // kernel that is no dense constant, or that would have more than 2^24 elements.
 absl::StatusOr<Values> ConvWithZerosBetween(NodeWriter& w);
+
+// A dilated convolution as one without dilations over the interleaved parts of its operand, which
+// become a part of the batch. `window` is the node's, with channels last. FailedPrecondition for
+// other strides than 1, and where sizes of the kernel, or of the operand but for the batch, are not
+// known.
+absl::StatusOr<Values> ConvOverBlocks(NodeWriter& w, Window window);
 
 }  // namespace x2ir
 

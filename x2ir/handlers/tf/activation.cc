@@ -59,7 +59,7 @@ absl::StatusOr<Value*> ToTfHardmax(TfWriter& w) {
       w.Op("arg_max", {w.in(0)}, {{"axis", axis}, {"keepdims", 0}, {"select_last_index", 0}});
   return w.Tf("OneHot",
               {first, w.Int32(size.value()), w.Number(w.dtype(), 1), w.Number(w.dtype(), 0)},
-              {{"axis", axis}});
+              {{"axis", axis == w.shape()->rank() - 1 ? -1 : axis}});
 }
 
 // Along the last axis.

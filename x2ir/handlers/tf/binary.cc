@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
 
@@ -194,18 +195,16 @@ absl::StatusOr<Value*> Cross(TfArgs& a) {
 // Sizes of two shapes broadcast together.
 absl::StatusOr<Value*> BroadcastArgs(TfArgs& a) {
   const DType type = a.in(0)->dtype();
-  int64_t lengths[2];
+  Size lengths[2];
   for (size_t i : {0, 1}) {
-    const Shape* shape = (a.in(i), a.shape(i));
-    if (!shape || shape->rank() != 1 || !(*shape)[0].is_static()) {
-      return Unimplemented("the length of operand ", i, " is not known");
-    }
-    lengths[i] = (*shape)[0].value();
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(i));
+    if (rank != 1) return Invalid("expected shapes of rank 1");
+    lengths[i] = SizeAt({a, a.in(i)}, 0);
   }
-  const int64_t length = std::max(lengths[0], lengths[1]);
+  const Size length = Larger(a, lengths[0], lengths[1]);
   Value* sizes[2];
   for (size_t i : {0, 1}) {
-    Value* pads = a.b().Ints({length - lengths[i], 0});
+    Value* pads = Vector(a, {Minus(a, length, lengths[i]), Size(0)});
     sizes[i] = a.Op("pad", {a.AsInt64(a.in(i)), pads, a.b().Int(1)});
   }
   Value* is_one = a.Op("equal", {sizes[0], a.b().Int(1)});

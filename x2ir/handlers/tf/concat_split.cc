@@ -1,4 +1,6 @@
 // TensorFlow: putting tensors together and taking them apart.
+#include "x2ir/handlers/tf/concat_split.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -190,7 +192,9 @@ Value* OnesLike(TfArgs& a) { return Like(a, 1); }
 
 absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const OneHotParts parts, OneHotPartsOf(w));
-  return w.Tf("OneHot", {parts.index, parts.depth, parts.on, parts.off}, {{"axis", parts.axis}});
+  const bool last = w.shape() && parts.axis == w.shape()->rank();
+  return w.Tf("OneHot", {parts.index, parts.depth, parts.on, parts.off},
+              {{"axis", last ? -1 : parts.axis}});
 }
 
 // 1 where the column is the row and k more.
@@ -212,15 +216,20 @@ absl::StatusOr<Value*> ToTfTranspose(TfWriter& w) {
   return w.Tf("Transpose", {w.in(0), w.Int32s(perm)});
 }
 
+}  // namespace
+
 Value* ToTfExpand(TfWriter& w) {
-  if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("BroadcastTo", {w.in(0), known});
+  Value* known = TfShapeOf(w, w.out_type());
   const Shape* shape = w.in(0)->shape();
-  if (shape && shape->rank() == 0) return w.Tf("Fill", {w.in(1), w.in(0)});
+  if (shape && shape->rank() == 0) return w.Tf("Fill", {known ? known : w.in(1), w.in(0)});
+  if (known) return w.Tf("BroadcastTo", {w.in(0), known});
   Value* own = w.Op("shape", {w.in(0)});
   Value* both = w.Tf("BroadcastArgs", {own, w.Cast(w.in(1), DType::kInt64)}, {},
                      Type::Tensor(DType::kInt64, Shape({Dim()})));
   return w.Tf("BroadcastTo", {w.in(0), both});
 }
+
+namespace {
 
 Value* ToTfTile(TfWriter& w) { return w.Tf("Tile", {w.in(0), w.Known(w.in(1))}); }
 

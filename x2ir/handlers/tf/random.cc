@@ -288,20 +288,29 @@ constexpr DrawKind kStateful = DrawKind::kStateful, kStateless = DrawKind::kStat
                    kStateless2 = DrawKind::kStateless2;
 
 // Seeds are 0 and 0 where the IR has none.
+AttributeMap WrittenSeed(TfWriter& w) {
+  const bool has = w.attrs().Has("seed");
+  const uint64_t seed = has ? std::bit_cast<uint32_t>(w.Float("seed")) : 0;
+  return {{"seed", static_cast<int64_t>(seed)},
+          {"seed2", static_cast<int64_t>(has ? kSeedOfIr : 0)}};
+}
+
 auto ToTfDrawn(std::string_view op, Symbol offset, Symbol scale) {
   return [=](TfWriter& w) -> absl::StatusOr<Value*> {
-    int64_t seed = 0, seed2 = 0;
-    if (w.attrs().Has("seed")) {
-      seed = std::bit_cast<uint32_t>(w.Float("seed"));
-      seed2 = kSeedOfIr;
-    }
     const DType t = w.DTypeAttr("dtype");
     const double from = w.Float(offset), factor = w.Float(scale) - (scale == "high" ? from : 0);
-    Value* x = w.Tf(op, {w.Known(w.in(0))},
-                    {{"dtype", Type::Tensor(t)}, {"seed", seed}, {"seed2", seed2}}, w.out_type());
+    AttributeMap attrs = WrittenSeed(w);
+    attrs.Set("dtype", Type::Tensor(t));
+    Value* x = w.Tf(op, {w.Known(w.in(0))}, std::move(attrs), w.out_type());
     if (factor != 1) x = w.Op("mul", {x, w.Number(t, factor)});
     return from == 0 ? x : w.Op("add", {x, w.Number(t, from)});
   };
+}
+
+Value* ToTfMultinomial(TfWriter& w) {
+  AttributeMap attrs = WrittenSeed(w);
+  attrs.Set("output_dtype", Type::Tensor(w.DTypeAttr("dtype")));
+  return w.Tf("Multinomial", {w.in(0), w.Int32(w.Int("sample_size"))}, std::move(attrs));
 }
 
 }  // namespace
@@ -331,6 +340,7 @@ X2IR_TF(loop).From({{"RandomGamma", RandomGamma<kStateful>},
                     {"RandomPoissonV2", RandomPoisson<kStateful>},
                     {"StatelessRandomPoisson", RandomPoisson<kStateless>}});
 X2IR_TF(multinomial)
+    .To("Multinomial", ToTfMultinomial)
     .From({{"Multinomial", Multinomial<kStateful>},
            {"StatelessMultinomial", Multinomial<kStateless>}});
 X2IR_TF(gather).From({{"RandomShuffle", RandomShuffle<kStateful>},

@@ -194,6 +194,7 @@ Value* FromGather(TfArgs& a) {
 // The axes of the operand between the batch and `axis` move after those of the indices, and
 // back in the end.
 absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
+  if (batch == 0 && axis >= 0) return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", axis}});
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t of_indices, a.Rank(1));
   if (batch < 0) batch += of_indices;

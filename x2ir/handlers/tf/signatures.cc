@@ -129,6 +129,7 @@ constexpr TfSignature kSignatures[] = {
     {"ResizeBilinear", "T int32", "align_corners half_pixel_centers"},
     {"ResizeNearestNeighbor", "T int32", "align_corners half_pixel_centers"},
     {"ReverseSequence", "T Tlen", "seq_dim batch_dim"},
+    {"ScatterNd", "Tindices T Tindices", ""},
     {"Shape", "T", "out_type"},
     {"Size", "T", "out_type"},
     {"SpaceToDepth", "T", "block_size data_format"},
@@ -163,6 +164,7 @@ constexpr TfSignature kSignatures[] = {
     {"TensorListStack", "variant int32", "element_dtype num_elements"},
     {"While", "*", "cond body", -1},
     // Strings and random numbers.
+    {"Multinomial", "T int32", "seed seed2 output_dtype"},
     {"RandomStandardNormal", "T", "seed seed2 dtype"},
     {"RandomUniform", "T", "seed seed2 dtype"},
     {"StringJoin", "N*string", "separator"},

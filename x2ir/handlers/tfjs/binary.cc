@@ -1,6 +1,8 @@
 // TensorFlow.js: arithmetic of two operands, for which it has fewer ops than TensorFlow. Integers
 // are int32, computed in float64 and then taken modulo 2^32.
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "x2ir/handlers/tfjs/tfjs.h"
 
@@ -66,6 +68,30 @@ Value* ToTfjsShift(TfWriter& w) {
   return w.Tf("FloorDiv", {once, power(Arithmetic(w, "Sub", w.in(1), half))});
 }
 
+// Operands of the result's shape where a size may be 0.
+Value* ToTfjsWhere(TfWriter& w) {
+  std::vector<Value*> operands = w.node().inputs();
+  Value* sizes = nullptr;
+  for (Value* x : operands) {
+    if (!MayStayLarger(*x, w.out_type())) sizes = w.Op("shape", {x});
+  }
+  if (!sizes) {
+    const Type type = Type::Tensor(DType::kInt64, Shape({Dim()}));
+    for (Value* x : operands) {
+      Value* own = w.Op("shape", {x});
+      sizes = sizes ? w.Tf("BroadcastArgs", {sizes, own}, {}, type) : own;
+    }
+  }
+  for (Value*& x : operands) {
+    if (!MayStayLarger(*x, w.out_type())) continue;
+    const Tensor* constant = x->fixed_constant();
+    const bool is_one = constant && !constant->is_sparse() && constant->num_elements() == 1;
+    if (is_one) x = w.b().Constant(constant->Reshaped({}));
+    x = w.Op("expand", {x, sizes});
+  }
+  return w.Tf("SelectV2", std::move(operands));
+}
+
 bool IsConstantNumber(const Value* v, int64_t number) {
   const Tensor* constant = v ? v->fixed_constant() : nullptr;
   return constant && constant->rank() == 0 && constant->AsInt(0) == number;
@@ -103,6 +129,7 @@ absl::StatusOr<Value*> ToTfjsCast(TfWriter& w) {
 
 X2IR_TFJS(div).To("RealDiv", ToTfjsDiv);
 X2IR_TFJS(mod).To("FloorMod", ToTfjsMod);
+X2IR_TFJS(where).To("SelectV2", ToTfjsWhere);
 X2IR_TFJS(bit_shift).To("FloorDiv", ToTfjsShift);
 X2IR_TFJS(cast).To("Cast", ToTfjsCast);
 

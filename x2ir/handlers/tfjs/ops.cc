@@ -18,9 +18,10 @@ constexpr TfSignature kTfjsOps[] = {
 };
 
 // In its list, but without effect or failing (4.22): BitwiseAnd looks for operands of other names,
-// FakeQuantWithMinMaxVars gives its operand, and lists lose their tensors where a function ends.
+// FakeQuantWithMinMaxVars gives its operand, lists lose their tensors where a function ends, and
+// Multinomial draws the same numbers for each row.
 constexpr std::string_view kBroken[] = {"BitwiseAnd", "EmptyTensorList", "FakeQuantWithMinMaxVars",
-                                        "TensorListReserve"};
+                                        "Multinomial", "TensorListReserve"};
 
 const TfSignature* FindTfjsOp(std::string_view name) {
   if (std::find(std::begin(kBroken), std::end(kBroken), name) != std::end(kBroken)) return nullptr;
@@ -169,6 +170,9 @@ std::string ShapeProblem(const Node& node) {
     if (sizes && sizes->num_elements() == 4 && results && sizes->AsInt(3) != *results) {
       return "transposed convolutions have no groups in TensorFlow.js";
     }
+  }
+  if (op == "Einsum" && node.attrs().String("equation", "").find('.') != std::string::npos) {
+    return "TensorFlow.js has no ellipsis in equations";
   }
   return "";
 }

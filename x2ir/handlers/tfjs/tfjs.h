@@ -13,6 +13,10 @@ struct TfjsDialect : TfDialect {
   static constexpr std::string_view kName = "tfjs";
 };
 
+// Whether TensorFlow.js (4.22) would leave `x` as it is where it is broadcast to a shape in which a
+// size turns out to be 0: it tiles only along axes of which it wants more.
+bool MayStayLarger(const Value& x, const Type& result);
+
 #define X2IR_TFJS(ir_op) X2IR_ROWS(::x2ir::TfjsDialect, ir_op)
 
 }  // namespace x2ir
