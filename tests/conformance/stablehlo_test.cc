@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "tests/conformance/ort_util.h"
 #include "tests/conformance/value_util.h"
@@ -236,6 +237,47 @@ TEST(Stablehlo, ProgramsAgreeWithTheirChecks) {
                   others);
     EXPECT_GE(agree * 100, files * kAgreeInOrt);
   }
+}
+
+// Programs with results by the letter of the specification (tests/handlers/stablehlo), without
+// passes that would compute them.
+TEST(Stablehlo, ProgramsOfTheSpecificationInOnnxRuntime) {
+  const std::string library = OnnxRuntimeLibrary();
+  if (library.empty()) GTEST_SKIP() << "*** ORACLE NOT RUN: tests/oracle/setup.sh installs it";
+  const auto runtime = LoadRuntime("onnxruntime", library).value();
+  const fs::path folder = fs::path(X2IR_BUILD_DIR) / "conformance" / "stablehlo_specification";
+  fs::create_directories(folder);
+  const std::string path = (folder / "program.onnx").string();
+  int count = 0;
+  for (const char* file : {"edges.mlir.txt", "random.mlir.txt"}) {
+    const std::string all = ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/stablehlo/", file));
+    const std::vector<std::string> programs = absl::StrSplit(all, "// -----\n");
+    for (const std::string& program : programs) {
+      SCOPED_TRACE(program);
+      ImportOptions reading;
+      reading.format_options.Set(kChecksOption, true);
+      auto model = Import(Source::Bytes(program, {}, "x.mlir"), reading);
+      ASSERT_TRUE(model.ok()) << model.status();
+      const std::vector<ResultCheck> checks = ChecksOf(*model);
+      std::vector<Datum> results;
+      ASSERT_EQ(Checked(*model, checks, &results), "");
+      const auto expected = ExpectedOf(checks, results);
+      ASSERT_TRUE(expected);
+      ExportOptions writing;
+      writing.optimize = false;
+      writing.format_options.Set("cpu_kernels", true);
+      const absl::Status written = Export(*std::move(model), path, writing);
+      ASSERT_TRUE(written.ok()) << written;
+      const std::string problem = InLibrary(*runtime, path, *expected);
+      // docs/runtimes.md: there is no convolution of float64, and NaN has no place in TopK.
+      const bool is_known = problem.find("an implementation for Conv") != problem.npos ||
+                            program.starts_with("// sort as jax does, the largest first");
+      EXPECT_TRUE(problem.empty() || is_known) << problem;
+      count += problem.empty();
+    }
+  }
+  std::printf("stablehlo: %d programs of the specification agree in ONNX Runtime\n", count);
+  EXPECT_GE(count, 110);
 }
 
 // --- Portable artifacts --------------------------------------------------------------------------

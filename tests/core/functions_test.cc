@@ -438,5 +438,45 @@ TEST_F(KeepFunctions, ExportAtAnotherOpset) {
   EXPECT_THAT(run(same, 16), HasSubstr("its op LeakyRelu has another meaning"));
 }
 
+// Functions of IR files whose bodies are IR (docs/ir_format.md).
+TEST_F(KeepFunctions, InstancesOfAnIrFile) {
+  const struct {
+    const char *graph, *want;
+  } rows[] = {
+      {"z = tf.F(x)", "z = onnx.func::F(x)\n"},
+      {"z = tf.F(x, x)", "error: function 'F' has 1 operands and 1 results; a call has 2 and 1"},
+      {"z = tf.F(_)", "error: a call of function 'F' leaves out an operand"},
+      {"z, v = tf.F(x)", "error: function 'F' has 1 operands and 1 results; a call has 1 and 2"},
+      {"c = concat(x, x) { axis = 0 } z = tf.F(c)",
+       "error: function 'F' was converted for an operand of type float32[2], but 'c' is found to "
+       "be "
+       "float32[4]; it can only be inlined"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.graph);
+    Model model = Build(StrCat("graph g(x: float32[2]) -> (z) { ", row.graph, " }"),
+                        {{"graph F(x: float32[2]) -> (y) { y = neg(x) }"}});
+    model.source_dialect = "tf";
+    model.opset_imports = {{"", 1}};
+    model.functions[0]->domain.clear();
+    model.functions[0]->opset_imports.clear();
+    ASSERT_TRUE(Write(model, Path("a.json")).ok());
+    auto read = Load(Path("a.json"));
+    ASSERT_TRUE(read.ok()) << read.status();
+    for (Node* node : read->graph->nodes()) ASSERT_TRUE(InferNode(*node).ok());
+    const auto onnx = FromIr(*std::move(read), "onnx");
+    if (onnx.ok()) {
+      TextOptions plain;
+      plain.types = false;
+      EXPECT_EQ(Body(ToText(*onnx->graph, plain)), row.want);
+      ASSERT_EQ(onnx->functions.size(), 1u);
+      EXPECT_EQ(Body(ToText(*onnx->functions[0]->body, plain)), "y = onnx.Neg(x)\n");
+      EXPECT_EQ(onnx->Opset("func"), 1);
+    } else {
+      EXPECT_EQ(StrCat("error: ", std::string(onnx.status().message())), row.want);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace x2ir

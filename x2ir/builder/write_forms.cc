@@ -170,6 +170,7 @@ absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w) {
   Value* tuples = columns.size() == 1 ? columns[0] : w.Op("concat", columns, {{"axis", rank}});
   return w.Op("scatter_nd", {w.in(0), tuples, w.in(2)}, {{"reduction", w.String("reduction")}});
 }
+
 namespace {
 
 // The kernel with a first spatial axis of size 1; a constant is one at once.

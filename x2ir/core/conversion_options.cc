@@ -333,8 +333,8 @@ const std::vector<ConversionOption>& Table() {
        Option::kImport, kReading, SetMember<kFrom, &ImportOptions::freeze_params>, kSwitches},
       {OptionDef::Flag(
            "keep_functions",
-           "Keep MODEL's local functions and their calls; by default each call is replaced by "
-           "the body of its function"),
+           "Keep MODEL's local functions and their calls, where the format that is written has "
+           "functions; by default each call is replaced by the body of its function"),
        Option::kImport, kReading, SetMember<kFrom, &ImportOptions::keep_functions>},
 
       {OptionDef::List(

@@ -12,6 +12,7 @@
 #include "x2ir/core/edit/edit.h"
 #include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/edit/interface.h"
+#include "x2ir/core/kept_functions.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/core/suggest.h"
@@ -224,6 +225,62 @@ absl::Status Optimize(Graph& graph, const std::vector<std::string>& names, PassC
   return absl::OkStatus();
 }
 
+namespace {
+
+// What makes a graph of IR one that is to be written: passes, what the dialect fuses, and the
+// element types that options ask for.
+struct Preparation {
+  const ExportOptions& options;
+  const FormatOptions& target;
+  const Dialect* known;  // of the target; may be null
+  const DialectTarget& facts;
+  const std::vector<std::string>& passes;
+  PassContext context;
+
+  absl::Status Run(Graph& graph, Report& report) {
+    bool fuses = false;
+    if (known && known->fuse && known->fused_ops) {
+      if (std::vector<Symbol> fused = known->fused_ops(target); !fused.empty()) {
+        const DialectTarget newest(known->name, {{"", known->latest_opset}});
+        const TargetWithMore more(facts, newest, std::move(fused));
+        context.target = &more;
+        X2IR_RETURN_IF_ERROR(OptimizeWidened(graph, options, passes, target, context, report));
+        known->fuse(graph, facts);
+        X2IR_RETURN_IF_ERROR(graph.Sort());
+        context.target = &facts;
+        fuses = true;
+      }
+    }
+    X2IR_RETURN_IF_ERROR(fuses ? Optimize(graph, passes, context, options.progress, report)
+                               : OptimizeWidened(graph, options, passes, target, context, report));
+    if (known && known->fuse && !known->fused_ops) {
+      known->fuse(graph, facts);
+      X2IR_RETURN_IF_ERROR(graph.Sort());
+    }
+    X2IR_RETURN_IF_ERROR(NarrowAsAsked(graph, options, passes, context, report));
+    // What passes made constant may tell sizes that were not known.
+    return passes.empty() || !HasUnknownSizes(graph) ? absl::OkStatus() : InferGraph(graph);
+  }
+};
+
+// Counts, warnings and notes of a function that is written.
+void Add(Report part, Report& report) {
+  for (const auto& [op, count] : part.ops) {
+    OpCount& all = report.ops[op];
+    all.mapped += count.mapped;
+    all.foreign += count.foreign;
+    all.lowered += count.lowered;
+  }
+  for (auto member : {&Report::warnings, &Report::notes}) {
+    for (std::string& text : part.*member) {
+      auto& all = report.*member;
+      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+    }
+  }
+}
+
+}  // namespace
+
 absl::Status ExportModel(Model& model, const std::string& dialect, const ExportOptions& given,
                          const FormatOptions& target, Report& report) {
   Graph& graph = *model.graph;
@@ -245,6 +302,43 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   // What passes leave of them is something else.
   if (report.nodes_read == 0) report.nodes_read = static_cast<int64_t>(graph.TotalNodes());
   if (report.ops_read.empty()) report.ops_read = CountOps(graph);
+  const std::vector<std::string> passes = options.optimize.value_or(true)
+                                              ? options.passes.value_or(DefaultPasses())
+                                              : std::vector<std::string>();
+  std::vector<OpsetImport> imports = {{"", opset}};
+  imports.insert(imports.end(), extra_opsets.begin(), extra_opsets.end());
+  const DialectTarget facts(dialect, imports, target.List(kLacksOps));
+  Preparation preparation{options,
+                          target,
+                          known,
+                          facts,
+                          passes,
+                          PassContext{.target = &facts,
+                                      .refers_to_weights = RefersToWeights(target),
+                                      .keeps_weight_types = options.keep_weight_types,
+                                      .layout = target.Flag("keep_nchw") ? "" : std::string(facts.layout()),
+                                      .keeps_modules = options.keep_modules}};
+  std::vector<OpsetImport> of_functions;
+  const auto write_function = [&](Model& part) -> absl::Status {
+    Report own;
+    part.opset_imports = imports;
+    X2IR_RETURN_IF_ERROR(InferGraph(*part.graph));
+    if (known && known->before_passes) X2IR_RETURN_IF_ERROR(known->before_passes(*part.graph));
+    X2IR_RETURN_IF_ERROR(preparation.Run(*part.graph, own));
+    X2IR_RETURN_IF_ERROR(RewriteFromIr(part, dialect, {}, /*keep_failed=*/false,
+                                       target.List(kLacksOps), options.progress, own));
+    if (!own.failures.empty()) {
+      return CannotExpress(own.failures[0].op, ": ", own.failures[0].reason);
+    }
+    of_functions.insert(of_functions.end(), part.opset_imports.begin(), part.opset_imports.end());
+    Add(std::move(own), report);
+    return absl::OkStatus();
+  };
+  const char* why_none_is_kept = options.narrow_floats ? "element types of the whole model change"
+                                 : !options.shapes.empty() || !options.dynamic.empty()
+                                     ? "sizes of the whole model change"
+                                     : "";
+  X2IR_RETURN_IF_ERROR(ExportFunctions(model, dialect, write_function, why_none_is_kept, report));
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));
@@ -253,39 +347,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   if (!report.interface.known) report.interface = InterfaceOf(graph);
   if (known && known->before_passes) X2IR_RETURN_IF_ERROR(known->before_passes(graph));
   X2IR_RETURN_IF_ERROR(ReorderAxes(graph, options, report.interface));
-  const std::vector<std::string> passes = options.optimize.value_or(true)
-                                              ? options.passes.value_or(DefaultPasses())
-                                              : std::vector<std::string>();
-  std::vector<OpsetImport> imports = {{"", opset}};
-  imports.insert(imports.end(), extra_opsets.begin(), extra_opsets.end());
-  const DialectTarget facts(dialect, std::move(imports), target.List(kLacksOps));
-  PassContext context{.target = &facts,
-                      .refers_to_weights = RefersToWeights(target),
-                      .keeps_weight_types = options.keep_weight_types,
-                      .layout = target.Flag("keep_nchw") ? "" : std::string(facts.layout()),
-                      .keeps_modules = options.keep_modules};
-  bool fuses = false;
-  if (known && known->fuse && known->fused_ops) {
-    if (std::vector<Symbol> fused = known->fused_ops(target); !fused.empty()) {
-      const DialectTarget newest(dialect, {{"", known->latest_opset}});
-      const TargetWithMore more(facts, newest, std::move(fused));
-      context.target = &more;
-      X2IR_RETURN_IF_ERROR(OptimizeWidened(graph, options, passes, target, context, report));
-      known->fuse(graph, facts);
-      X2IR_RETURN_IF_ERROR(graph.Sort());
-      context.target = &facts;
-      fuses = true;
-    }
-  }
-  X2IR_RETURN_IF_ERROR(fuses ? Optimize(graph, passes, context, options.progress, report)
-                             : OptimizeWidened(graph, options, passes, target, context, report));
-  if (known && known->fuse && !known->fused_ops) {
-    known->fuse(graph, facts);
-    X2IR_RETURN_IF_ERROR(graph.Sort());
-  }
-  X2IR_RETURN_IF_ERROR(NarrowAsAsked(graph, options, passes, context, report));
-  // What passes made constant may tell sizes that were not known.
-  if (!passes.empty() && HasUnknownSizes(graph)) X2IR_RETURN_IF_ERROR(InferGraph(graph));
+  X2IR_RETURN_IF_ERROR(preparation.Run(graph, report));
 
   report.opset = !known || known->latest_opset > 1 ? opset : 0;
   report.transposes = CountTransposes(graph);
@@ -306,6 +368,9 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   X2IR_RETURN_IF_ERROR(report.ToStatus(StrCat("cannot express the model in ", dialect,
                                               has_opsets ? StrCat(" at opset ", opset) : "")));
 
+  for (const OpsetImport& import : of_functions) {
+    if (model.Opset(import.domain) == 0) model.SetOpset(import.domain, import.version);
+  }
   if (options.params_as_inputs) ParamsAsInputs(graph);
   SetMetadata(model, options.metadata);
   // The file's own version holds where the model stays what it was; else the dialect says which.

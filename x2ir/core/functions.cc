@@ -25,11 +25,6 @@ constexpr size_t kMaxName = 200;
 // How ONNX files tell apart functions of one name; the node that calls says which.
 constexpr std::string_view kOverload = "onnx.overload";
 
-Symbol OpOf(const Function& function) {
-  const bool is_default = function.domain.empty() || function.domain == "ai.onnx";
-  return is_default ? Symbol(function.name) : Symbol(StrCat(function.domain, "::", function.name));
-}
-
 std::string NameOf(const Function& function) {
   return StrCat("'", OpOf(function).view(), function.overload.empty() ? "" : ":", function.overload,
                 "'");
@@ -98,24 +93,6 @@ absl::StatusOr<Bindings> Bind(const Function& function, const Node& call) {
     bindings.of_call.emplace_back(name.view(), &attr);
   }
   return bindings;
-}
-
-// Names of sizes mean something in the function alone.
-Type WithoutSymbols(Type type) {
-  switch (type.kind()) {
-    case Type::kTensor:
-    case Type::kSparseTensor: {
-      if (!type.shape()) return type;
-      std::vector<Dim> dims;
-      for (const Dim& dim : *type.shape()) dims.push_back(dim.is_static() ? dim : Dim());
-      type.set_shape(Shape(std::move(dims)));
-      return type;
-    }
-    case Type::kSequence: return Type::Sequence(WithoutSymbols(type.element()));
-    case Type::kOptional: return Type::Optional(WithoutSymbols(type.element()));
-    case Type::kMap: return Type::Map(type.dtype(), WithoutSymbols(type.element()));
-    default: return type;
-  }
 }
 
 // --- One instance of a body ----------------------------------------------------------------------
@@ -229,13 +206,35 @@ class Instance {
 
 }  // namespace
 
+Type WithoutSymbols(Type type) {
+  switch (type.kind()) {
+    case Type::kTensor:
+    case Type::kSparseTensor: {
+      if (!type.shape()) return type;
+      std::vector<Dim> dims;
+      for (const Dim& dim : *type.shape()) dims.push_back(dim.is_static() ? dim : Dim());
+      type.set_shape(Shape(std::move(dims)));
+      return type;
+    }
+    case Type::kSequence: return Type::Sequence(WithoutSymbols(type.element()));
+    case Type::kOptional: return Type::Optional(WithoutSymbols(type.element()));
+    case Type::kMap: return Type::Map(type.dtype(), WithoutSymbols(type.element()));
+    default: return type;
+  }
+}
+
+Symbol OpOf(const Function& function) {
+  const bool is_default = function.domain.empty() || function.domain == "ai.onnx";
+  return is_default ? Symbol(function.name) : Symbol(StrCat(function.domain, "::", function.name));
+}
+
 std::string NameInside(std::string_view prefix, std::string_view name) {
   if (name.size() > kMaxName) name = "value";
   if (prefix.empty() || prefix.size() + name.size() > kMaxName) return std::string(name);
   return StrCat(prefix, "/", name);
 }
 
-Functions::Functions(const Model& model) : all_(model.functions) {
+Functions::Functions(const Model& model) : root_(model.graph), all_(model.functions) {
   for (const auto& function : all_) by_op_[OpOf(*function)].push_back(function.get());
 }
 
@@ -274,7 +273,7 @@ void ForEachCallee(const Functions& functions, const Function& function,
 
 }  // namespace
 
-absl::Status Functions::Check() const {
+absl::Status Functions::Check(std::vector<const Function*>* callees_first) const {
   struct Mark {
     bool open = true;
     int height = 1;  // of the calls that it makes, when not open
@@ -305,6 +304,7 @@ absl::Status Functions::Check() const {
       return Invalid("calls of functions are nested more than ", kMaxDepth, " deep");
     marks[&function] = {false, height};
     path.pop_back();
+    if (callees_first) callees_first->push_back(&function);
     return absl::OkStatus();
   };
   for (const auto& function : all_) {
@@ -344,9 +344,7 @@ absl::StatusOr<std::vector<Node*>> Functions::Inline(const Function& function, N
     size->second = BytesOfCopy(body);
   }
   if (most_ == 0) {
-    const Graph* root = &host;
-    while (root->parent()) root = root->parent();
-    int64_t all = BytesOfCopy(*root);
+    int64_t all = BytesOfCopy(*root_);
     for (const auto& each : all_) all += each->body ? BytesOfCopy(*each->body) : 0;
     most_ = std::clamp(all * kMaxOfModel, kLeastInlined, kMaxInlined);
   }

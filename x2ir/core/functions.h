@@ -15,12 +15,16 @@
 
 namespace X2IR_API x2ir {
 
+// The op of the nodes that call a function: "domain::name".
+Symbol OpOf(const Function& function);
+
 class Functions {
  public:
   explicit Functions(const Model& model);
 
-  // InvalidArgument when one calls itself, directly or through others.
-  absl::Status Check() const;
+  // InvalidArgument when one calls itself, directly or through others. `callees_first`: gets all
+  // functions, each after those that it calls.
+  absl::Status Check(std::vector<const Function*>* callees_first = nullptr) const;
 
   // The function that a node of the model's dialect calls, or null.
   const Function* Called(const Node& node) const;
@@ -39,6 +43,7 @@ class Functions {
  private:
   const Function* Find(Symbol op, std::string_view overload) const;
 
+  std::shared_ptr<const Graph> root_;
   std::vector<std::shared_ptr<Function>> all_;
   absl::flat_hash_map<Symbol, std::vector<const Function*>> by_op_;  // its overloads
   int64_t WrittenOut(const Function& function);
@@ -48,6 +53,9 @@ class Functions {
   int64_t most_ = 0;     // bytes that may be written out; 0: not known yet
   int64_t inlined_ = 0;  // bytes, roughly
 };
+
+// The type without the names of sizes, which mean something in the function alone.
+Type WithoutSymbols(Type type);
 
 // The name of what is called `name` inside of something called `prefix`. Bounded: functions in
 // functions make no name longer and longer.

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "x2ir/core/driver_internal.h"
+#include "x2ir/core/kept_functions.h"
 #include "x2ir/graph_wrapper/op_name.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/optimizer/complex_parts.h"
 
 namespace x2ir {
 namespace {
@@ -20,13 +22,21 @@ class Importer : public Driver {
            bool keep_functions, const ProgressFn& progress, Report& report)
       : Driver(model, dialect, progress, report),
         policy_(policy),
-        keep_functions_(keep_functions) {}
+        keep_functions_(keep_functions),
+        keep_as_they_are_(keep_functions && FunctionsStayAsTheyAre(dialect, policy.target)),
+        instances_(model) {}
 
   absl::Status Run() {
     X2IR_RETURN_IF_ERROR(functions_.Check());
     Run(*model_.graph);
     X2IR_RETURN_IF_ERROR(CheckCancelled());
-    if (!keep_functions_) model_.functions = functions_.UsedBy(*model_.graph);
+    if (!keep_functions_) {
+      model_.functions = functions_.UsedBy(*model_.graph);
+    } else if (!keep_as_they_are_) {
+      model_.functions = instances_.UsedBy(*model_.graph);
+      WarnOfInlined(instances_.inlined(), report_);
+      return CheckCallTypes(model_);
+    }
     return absl::OkStatus();
   }
 
@@ -58,18 +68,68 @@ class Importer : public Driver {
     } else {
       // Graphs that are handed over are of the caller's opsets.
       for (Graph* inner : node->subgraphs()) Run(*inner);
-      if (keep_functions_) {
+      if (keep_as_they_are_) {
         ++CountOf(node->op()).foreign;
-      } else {
-        Inline(graph, node, *function);
+      } else if (!keep_functions_ || !KeepCall(node, *function)) {
+        Inline(graph, node, *function, NameOf(*node).empty() ? function->name : NameOf(*node));
       }
     }
   }
 
-  void Inline(Graph& graph, Node* node, const Function& function) {
+  // The call becomes one of an instance of the function, which is converted if it is new. False:
+  // the call was not changed, and is to be inlined.
+  bool KeepCall(Node* node, const Function& function) {
+    // A conversion that fails fails with what all calls are, inlined.
+    if (!report_.failures.empty()) return false;
+    if (node->has_subgraphs()) {
+      instances_.NoteInlined(function, "it is handed graphs that use values of its caller");
+      return false;
+    }
+    const Symbol op = node->op();
+    const auto [instance, fresh] = instances_.Of(function, *node);
+    if (fresh) {
+      const std::string why = ConvertInstance(function, *instance->function->body);
+      if (why.empty()) {
+        instances_.Keep(*instance);
+      } else {
+        instances_.GiveUp(*instance, function, why);
+      }
+    }
+    if (!instance->function || cancelled_) return false;
+    ++CountOf(op).foreign;
+    instances_.Replace(node, *instance);
+    return true;
+  }
+
+  // `body`: a call of the function alone. Gives why it cannot be an instance; empty: it is one.
+  std::string ConvertInstance(const Function& function, Graph& body) {
+    Inline(body, body.first(), function, "");
+    if (cancelled_) return "";
+    std::string why;
+    if (!report_.failures.empty()) {
+      const Failure& failure = report_.failures[0];
+      why = StrCat(failure.op, ": ", failure.reason);
+      // Inlined, it may be converted; else that says what is wrong.
+      report_.ClearFailures();
+      hinted_.clear();
+      return why;
+    }
+    const auto is_complex = [](const Value* value) { return IsComplex(value->dtype()); };
+    const auto is_unknown = [](const Value* value) { return !value->type().is_known(); };
+    const auto &inputs = body.inputs(), &outputs = body.outputs();
+    if (std::any_of(inputs.begin(), inputs.end(), is_complex) ||
+        std::any_of(outputs.begin(), outputs.end(), is_complex)) {
+      return "it takes or gives complex numbers";
+    }
+    if (std::any_of(outputs.begin(), outputs.end(), is_unknown)) {
+      return "the type of a result is not known";
+    }
+    return std::string(SplitComplexNumbers(body).message());
+  }
+
+  // `name`: the beginning of names inside.
+  void Inline(Graph& graph, Node* node, const Function& function, const std::string& name) {
     OpCount& count = CountOf(node->op());
-    std::string name = NameOf(*node);
-    if (name.empty()) name = function.name;
     absl::StatusOr<std::vector<Node*>> body = BodyOf(function, node, name);
     if (!body.ok()) {
       if (Allowed(node->op()) && KeepAtModelsOpset(node->op(), OpsetOf(node->op(), *scope_)).ok()) {
@@ -498,6 +558,8 @@ class Importer : public Driver {
 
   const ForeignPolicy& policy_;
   const bool keep_functions_;
+  const bool keep_as_they_are_;  // functions stay in the source's dialect
+  FunctionInstances instances_;
   Scope* scope_ = &model_scope_;  // of the node at hand
   absl::flat_hash_map<const Function*, std::unique_ptr<Scope>> scopes_;
   absl::flat_hash_map<Symbol, OpCount*> counts_;

@@ -83,8 +83,14 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
   }
   X2IR_RETURN_IF_ERROR(graph.Sort());
   const std::vector<Type> declared = OutputTypes(graph);
-  X2IR_RETURN_IF_ERROR(RewriteToIr(model, model.source_dialect, options.foreign,
-                                   options.keep_functions, options.progress, report));
+  // Names for sizes that the file has as numbers are found through all of the graph.
+  const bool keeps_functions = options.keep_functions && sizes.empty();
+  if (options.keep_functions && !keeps_functions && !model.functions.empty()) {
+    report.warnings.push_back(StrCat("all functions are inlined: ", OptionText("dynamic"),
+                                     " gives names to sizes of the whole model"));
+  }
+  X2IR_RETURN_IF_ERROR(RewriteToIr(model, model.source_dialect, options.foreign, keeps_functions,
+                                   options.progress, report));
   X2IR_RETURN_IF_ERROR(report.ToStatus("cannot convert to IR"));
   if (absl::Status s = SplitComplexNumbers(graph); !s.ok()) {
     return Annotate(s, "cannot convert to IR");

@@ -54,6 +54,7 @@ class GraphWriter {
   absl::StatusOr<mlir::Module> Write() {
     module_.top.name = "builtin.module";
     Block& block = module_.top.regions.emplace_back().blocks.emplace_back();
+    for (const auto& function : model_.functions) functions_[function->name] = &*function->body;
     X2IR_RETURN_IF_ERROR(Function("main", "public", *model_.graph, &block));
     for (const auto& function : model_.functions) {
       X2IR_RETURN_IF_ERROR(Function(function->name, "private", *function->body, &block));
@@ -76,7 +77,13 @@ class GraphWriter {
 
   absl::StatusOr<ValueId> Define(const Value& value) {
     X2IR_ASSIGN_OR_RETURN(mlir::TypeRef type, TypeOf(value));
-    std::string name = MlirName(value.name());
+    const ValueId id = Define(value.name(), std::move(type));
+    ids_[&value] = id;
+    return id;
+  }
+
+  ValueId Define(const std::string& called, mlir::TypeRef type) {
+    std::string name = MlirName(called);
     if (name.empty()) name = "v";
     if (!names_.insert(name).second) {
       const std::string base = name;
@@ -87,7 +94,6 @@ class GraphWriter {
     }
     const auto id = static_cast<ValueId>(module_.values.size());
     module_.values.push_back({std::move(name), std::move(type)});
-    ids_[&value] = id;
     return id;
   }
 
@@ -161,18 +167,12 @@ class GraphWriter {
   }
 
   absl::Status WriteNode(const Node& node, Block* block) {
-    Op op;
     const std::string_view name = node.op().view();
     const std::string call = StrCat(kFunctionDomain, "::");
-    if (name.starts_with(call)) {
-      op.name = "func.call";
-      Attr callee;
-      callee.kind = Attr::kSymbol;
-      callee.s = name.substr(call.size());
-      op.attrs.emplace_back("callee", std::move(callee));
-    } else {
-      op.name = name.find('.') == name.npos ? StrCat("stablehlo.", name) : std::string(name);
-    }
+    if (name.starts_with(call))
+      return WriteCall(node, std::string(name.substr(call.size())), block);
+    Op op;
+    op.name = name.find('.') == name.npos ? StrCat("stablehlo.", name) : std::string(name);
     for (const Value* input : node.inputs()) {
       X2IR_ASSIGN_OR_RETURN(const ValueId id, IdOf(input));
       op.operands.push_back(id);
@@ -203,6 +203,80 @@ class GraphWriter {
     return absl::OkStatus();
   }
 
+  // The types of a call are those of its function. Where more is known of a size at the call, or
+  // less, the value is converted to the type that it has on the other side.
+  absl::Status WriteCall(const Node& call, const std::string& name, Block* block) {
+    const auto found = functions_.find(name);
+    if (found == functions_.end()) return Invalid("there is no function '", name, "'");
+    const auto &inputs = found->second->inputs(), &outputs = found->second->outputs();
+    if (call.num_inputs() != inputs.size() || call.num_outputs() != outputs.size()) {
+      return Invalid("a call of function '", name, "' has ", call.num_inputs(), " operands and ",
+                     call.num_outputs(), " results; expected ", inputs.size(), " and ",
+                     outputs.size());
+    }
+    Op op;
+    op.name = "func.call";
+    Attr callee;
+    callee.kind = Attr::kSymbol;
+    callee.s = name;
+    op.attrs.emplace_back("callee", std::move(callee));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      X2IR_ASSIGN_OR_RETURN(ValueId id, IdOf(call.input(i)));
+      if (!IsWrittenAs(call.input(i)->type(), inputs[i]->type())) {
+        X2IR_RETURN_IF_ERROR(CheckMayBe(*call.input(i), *inputs[i], name));
+        X2IR_ASSIGN_OR_RETURN(mlir::TypeRef type, TypeOf(*inputs[i]));
+        const ValueId converted = Define(inputs[i]->name(), std::move(type));
+        AddConversion(id, converted, block);
+        id = converted;
+      }
+      op.operands.push_back(id);
+    }
+    std::vector<std::pair<ValueId, ValueId>> conversions;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Value* output = call.output(i);
+      if (output == nullptr) return Internal("a result is left out");
+      if (IsWrittenAs(output->type(), outputs[i]->type())) {
+        X2IR_ASSIGN_OR_RETURN(op.results.emplace_back(), Define(*output));
+        continue;
+      }
+      X2IR_RETURN_IF_ERROR(CheckMayBe(*output, *outputs[i], name));
+      X2IR_ASSIGN_OR_RETURN(mlir::TypeRef type, TypeOf(*outputs[i]));
+      op.results.push_back(Define(outputs[i]->name(), std::move(type)));
+      X2IR_ASSIGN_OR_RETURN(const ValueId converted, Define(*output));
+      conversions.emplace_back(op.results.back(), converted);
+    }
+    block->ops.push_back(std::move(op));
+    for (const auto& [from, to] : conversions) AddConversion(from, to, block);
+    return absl::OkStatus();
+  }
+
+  static void AddConversion(ValueId from, ValueId to, Block* block) {
+    Op& op = block->ops.emplace_back();
+    op.name = "stablehlo.convert";
+    op.operands.push_back(from);
+    op.results.push_back(to);
+  }
+
+  static absl::Status CheckMayBe(const Value& at_call, const Value& in_function,
+                                 const std::string& name) {
+    const Type &a = at_call.type(), &b = in_function.type();
+    const bool may = a.dtype() == b.dtype() && a.shape() && b.shape() &&
+                     std::equal(a.shape()->begin(), a.shape()->end(), b.shape()->begin(),
+                                b.shape()->end(), [](const Dim& x, const Dim& y) {
+                                  return !x.is_static() || !y.is_static() || x == y;
+                                });
+    if (may) return absl::OkStatus();
+    return Invalid("a call of function '", name, "' has '", at_call.name(), "' of type ",
+                   a.ToString(), " where the function has ", b.ToString());
+  }
+
+  static bool IsWrittenAs(const Type& a, const Type& b) {
+    if (a.dtype() != b.dtype() || !a.shape() || !b.shape()) return false;
+    return std::equal(
+        a.shape()->begin(), a.shape()->end(), b.shape()->begin(), b.shape()->end(),
+        [](const Dim& x, const Dim& y) { return x.is_static() ? x == y : !y.is_static(); });
+  }
+
   absl::Status AddRegion(const Graph& graph, Op* op) {
     return Body(graph, "stablehlo.return", &op->regions.emplace_back().blocks.emplace_back());
   }
@@ -212,6 +286,7 @@ class GraphWriter {
   absl::flat_hash_map<const Value*, ValueId> ids_;
   absl::flat_hash_set<std::string> names_;  // in this function
   absl::flat_hash_map<std::string, int> suffixes_;
+  absl::flat_hash_map<std::string, const Graph*> functions_;  // their bodies
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/core/calibrate.h"
+#include "x2ir/core/kept_functions.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/ort/ort.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -220,6 +221,9 @@ constexpr int kDefaultOpset = 17;
                      .fused_ops = FusedOps,
                      .fuse = UseContribOps,
                      .before_write = FinishModel});
+
+[[maybe_unused]] const bool kRegisteredFunctions =
+    RegisterFunctionFiles({.name = "onnx", .domain = "func", .any_types = true});
 
 // ONNX Runtime's kernels on x86 without VNNI lose sums of products of 8 bits (docs/int8.md).
 [[maybe_unused]] const bool kRegisteredInt8 =

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/core/kept_functions.h"
 #include "x2ir/core/read_through.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/handlers/stablehlo/operations.h"
@@ -17,6 +18,8 @@ namespace {
                                                            .holds_any_ops = false,
                                                            .check = CheckStablehloNode,
                                                            .after_read = PrepareStablehlo});
+[[maybe_unused]] const bool kRegisteredFunctions =
+    RegisterFunctionFiles({.name = stablehlo::kDialect, .domain = stablehlo::kFunctionDomain});
 
 // Whether a type of that shape needs no broadcast to become one of the other.
 bool IsAsLarge(const Shape& from, const Shape& to) {

@@ -77,6 +77,33 @@ absl::StatusOr<Value*> FromGather(StablehloArgs& a) {
   return GatherSlices(a, sizes);
 }
 
+// Rows of the axis `dim`; the first `batch_dims` axes of both operands go together.
+absl::StatusOr<Values> FromTorchIndexSelect(StablehloArgs& a) {
+  const int64_t rank = a.RankOf(0), indices_rank = a.RankOf(1);
+  const int64_t dim = a.Int("dim", 0), batches = a.Int("batch_dims", 0);
+  if (batches < 0 || batches > indices_rank || dim < batches || dim >= rank) {
+    return Invalid("axis ", dim, " of a tensor of rank ", rank, " with ", batches,
+                   " axes of batches");
+  }
+  std::vector<int64_t> batching, offset, sizes;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i < batches) batching.push_back(i);
+    if (i >= batches && i != dim) offset.push_back(i < dim ? i : i - 1 + indices_rank - batches);
+    const Dim size = i < batches || i == dim ? Dim(1) : (*a.in(0)->shape())[i];
+    a.Require(size.is_static(), "rows of a size that is not known");
+    sizes.push_back(size.is_static() ? size.value() : 0);
+  }
+  return AsStablehlo(a, "gather", {a.in(0), a.in(1)},
+                     {{"offset_dims", offset},
+                      {"collapsed_slice_dims", std::vector<int64_t>{dim}},
+                      {"operand_batching_dims", batching},
+                      {"start_indices_batching_dims", batching},
+                      {"start_index_map", std::vector<int64_t>{dim}},
+                      {"index_vector_dim", indices_rank},
+                      {"slice_sizes", sizes},
+                      {"indices_are_sorted", int64_t{0}}});
+}
+
 // A size that is computed is that of an axis without indices, whose slices begin at 0: a gather of
 // the whole axis has them, and what is behind them is cut off.
 absl::StatusOr<Value*> FromDynamicGather(StablehloArgs& a) {
@@ -125,7 +152,7 @@ absl::StatusOr<Value*> FromDynamicSlice(StablehloArgs& a) {
     if (size < 0 || (whole.number && size > *whole.number)) {
       return Invalid("a slice of ", size, " elements of axis ", i);
     }
-    const Expr given = a.AsInt64(a.in(static_cast<size_t>(i) + 1));
+    const Expr given = a.in(static_cast<size_t>(i) + 1);
     if (whole.number == size) continue;
     const Expr start = ClampedStart(given, Minus(a, whole, size));
     if (const auto known = KnownInts(start.value()); known && known->size() == 1) {
@@ -146,6 +173,7 @@ absl::StatusOr<Value*> FromDynamicSlice(StablehloArgs& a) {
 
 X2IR_STABLEHLO(gather).From({{"gather", FromGather},
                              {"dynamic_gather", FromDynamicGather},
-                             {"dynamic_slice", FromDynamicSlice}});
+                             {"dynamic_slice", FromDynamicSlice},
+                             {"torch_index_select", FromTorchIndexSelect}});
 
 }  // namespace x2ir

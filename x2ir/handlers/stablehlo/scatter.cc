@@ -204,7 +204,7 @@ absl::StatusOr<Value*> FromDynamicUpdateSlice(StablehloArgs& a) {
     SlicedAxis axis;
     const Size whole = SizeAt(x, i);
     axis.size = SizeAt(update, i);
-    const Expr given = a.AsInt64(a.in(static_cast<size_t>(i) + 2));
+    const Expr given = a.in(static_cast<size_t>(i) + 2);
     if (axis.size.number && whole.number && *axis.size.number > *whole.number) {
       return Invalid("an update of ", *axis.size.number, " elements of axis ", i);
     }
@@ -214,7 +214,7 @@ absl::StatusOr<Value*> FromDynamicUpdateSlice(StablehloArgs& a) {
     if (!axis.whole) {
       const Size last = Minus(a, whole, axis.size);
       axis.start = ClampedStart(given, last);
-      const auto known = KnownInts(given.value());
+      const auto known = KnownInts(axis.start->value());
       known_starts = known_starts && known && known->size() == 1 && last.number;
       if (known_starts) at = std::clamp<int64_t>((*known)[0], 0, *last.number);
     }

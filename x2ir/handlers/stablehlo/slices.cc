@@ -74,8 +74,11 @@ std::vector<int64_t> Slices::Windows() const {
   return found;
 }
 
-Expr ClampedStart(const Expr& start, const Size& last) {
-  Builder& b = start.builder();
+Expr ClampedStart(const Expr& given, const Size& last) {
+  Builder& b = given.builder();
+  const bool may_be_larger = given.dtype() == DType::kUInt64;  // than all of int64
+  const Expr most = may_be_larger ? IntegerOf(b, DType::kUInt64, INT64_MAX) : Expr(nullptr);
+  const Expr start = (may_be_larger ? Min(given, most) : given).To(DType::kInt64);
   if (last.number) {
     if (*last.number <= 0) return start * 0.0;
     if (const auto known = KnownInts(start.value()); known && known->size() == 1) {
@@ -127,10 +130,9 @@ Slices SlicesOf(StablehloArgs& a, const Expr& x, const Expr& indices, const Slic
       const int64_t k = component - n.index_map.begin();
       const Size last = Minus(a, whole, axis.size);
       if (!clamps || !last.number || *last.number != 0) {
-        axis.start = ComponentOf(indices, vector_dim, k, components).To(DType::kInt64);
-        if (clamps && !IsKnownInside(indices, vector_dim, k, last)) {
-          axis.start = ClampedStart(*axis.start, last);
-        }
+        const Expr start = ComponentOf(indices, vector_dim, k, components);
+        const bool is_clamped = clamps && !IsKnownInside(indices, vector_dim, k, last);
+        axis.start = is_clamped ? ClampedStart(start, last) : start.To(DType::kInt64);
       }
     }
     axis.whole = !axis.dropped && !axis.start && (is_all || SameSize(whole, axis.size));

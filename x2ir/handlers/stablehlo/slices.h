@@ -61,8 +61,8 @@ std::optional<Expr> AreInside(const Expr& x, const Slices& s);
 std::vector<int64_t> ResultOrder(StablehloArgs& a, const Slices& s,
                                  const std::vector<int64_t>& source_axes);
 
-// Integer between 0 and `last`.
-Expr ClampedStart(const Expr& start, const Size& last);
+// An integer of any type as one of int64 between 0 and `last`.
+Expr ClampedStart(const Expr& given, const Size& last);
 
 }  // namespace x2ir
 

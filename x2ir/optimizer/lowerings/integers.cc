@@ -92,9 +92,23 @@ absl::StatusOr<Values> PowByDigits(Rewrite& r) {
   const Expr negative = exponent.Op("less", {Expr(b, b.Scalar(wide, 0, "zero"))});
   return Values{Where(negative, inverse, powers[0])};
 }
+
+// Other integers: the lower bits of a power of wider ones.
+absl::StatusOr<Values> PowOfWiderIntegers(Rewrite& r) {
+  const DType t = r.dtype(0), exponent = r.dtype(1);
+  // To a power below 0, the largest of uint64 would be -1.
+  const bool wraps = t == DType::kUInt64 && exponent != DType::kUInt64;
+  if (!IsInteger(t) || BitWidth(t) < 8 || t == DType::kInt32 || t == DType::kInt64 || wraps) {
+    return CannotExpress("");
+  }
+  const DType wide = BitWidth(t) < 32 ? DType::kInt32 : DType::kInt64;
+  const Expr base = Expr(r.b, r.in(0)).To(wide);
+  return Values{Expr(r.b, r.b.Op("pow", {base, r.in(1)})).To(t)};
+}
 X2IR_LOWERING(pow, PowAsProducts);
 X2IR_LOWERING(pow, PowInFloat64);
 X2IR_LOWERING(pow, PowByDigits);
+X2IR_LOWERING(pow, PowOfWiderIntegers);
 
 // --- Bitwise operations ---------------------------------------------------------------------
 

@@ -1,0 +1,178 @@
+// --keep-functions: programs with local functions (tests/data/functions) are written with them, to
+// ONNX, StableHLO and IR files, which compute what the inlined program computes: here, read again
+// with and without the option, and in ONNX Runtime.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/core/back_util.h"
+#include "tests/core/temp_dir_util.h"
+#include "tests/runtimes/runtime_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/functions.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
+#include "x2ir/runtimes/runtime.h"
+
+namespace x2ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Program {
+  const char* file;
+  // In the ONNX file, and in a module of StableHLO.
+  std::vector<std::string> kept;
+  std::vector<std::string> in_module = {};  // empty: the same
+  const char* warning = "";
+};
+
+const Program kPrograms[] = {
+    {"calls.mlir", {"g", "f"}},
+    {"regions.mlir", {"less", "half", "step"}},
+    {"names.mlir", {"jit_f___x_", "jit_f___x__1", "two", "constant"}},
+    {"composite.mlir", {"my.gelu.impl"}},
+    {"window.mlir", {"pool"}},
+    {"sizes.mlir", {"f"}},
+    {"open_sizes.mlir", {"f"}},
+    {"open_result.mlir", {"f"}},
+    {"quantized.mlir", {"f"}},
+    {"reduce.mlir", {"softmax"}},
+    {"complex.mlir", {"inside"}, {}, "'sq': it takes or gives complex numbers"},
+    {"constant.mlir", {}, {}, "'conv': stablehlo.dynamic_conv: in function 'conv': operand 2"},
+    // One function of ONNX, for two values of its attribute and two shapes.
+    {"attributes.onnxtxt",
+     {"leaky", "bounded", "product"},
+     {"leaky", "leaky_1", "bounded", "leaky_2", "product"}},
+    {"graph.pbtxt", {"f", "f_1"}},
+};
+
+std::vector<std::string> NamesOf(const Model& model) {
+  std::vector<std::string> names;
+  for (const auto& function : model.functions) names.push_back(function->name);
+  return names;
+}
+
+void ExpectAgree(const std::vector<Datum>& got, const std::vector<Datum>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    const Comparison one = Compare(got[i], want[i], {1e-5, 1e-6});
+    EXPECT_TRUE(one.agrees) << "output " << i << ": " << one.problem;
+  }
+}
+
+class KeptFunctions : public TempDirTest {
+ protected:
+  // Writes the program with its functions, and expects the file to have `kept`, and to compute
+  // the same when they are inlined.
+  void Write(const Program& program, const std::string& to, const std::vector<std::string>& kept,
+             const IoCase& io, const std::vector<Datum>& want) {
+    SCOPED_TRACE(to);
+    const std::string source = StrCat(X2IR_SOURCE_DIR, "/tests/data/functions/", program.file);
+    ConvertOptions options;
+    options.from.keep_functions = true;
+    options.to.check = to.ends_with(".onnx");
+    Report report;
+    const absl::Status written = Convert(source, Path(to), options, &report);
+    ASSERT_TRUE(written.ok()) << written;
+    if (*program.warning) {
+      EXPECT_THAT(report.warnings, testing::Contains(HasSubstr(program.warning)));
+    }
+    const auto read = Load(Path(to));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->functions.size(), kept.size());
+    if (!to.ends_with(".json")) {  // which has the source's names
+      EXPECT_THAT(NamesOf(*read), testing::UnorderedElementsAreArray(kept));
+    }
+    const auto inlined = Import(Path(to));
+    ASSERT_TRUE(inlined.ok()) << inlined.status();
+    EXPECT_THAT(inlined->functions, IsEmpty());
+    const auto got = RunCase(*inlined->graph, io);
+    ASSERT_TRUE(got.ok()) << got.status();
+    ExpectAgree(*got, want);
+  }
+};
+
+TEST_F(KeptFunctions, ComputeWhatTheInlinedProgramComputes) {
+  const std::string library = OnnxRuntimeLibrary();
+  const auto runtime = library.empty() ? nullptr : LoadRuntime("onnxruntime", library).value();
+  for (const Program& program : kPrograms) {
+    SCOPED_TRACE(program.file);
+    const auto ir = Import(StrCat(X2IR_SOURCE_DIR, "/tests/data/functions/", program.file));
+    ASSERT_TRUE(ir.ok()) << ir.status();
+    std::string note;
+    const auto io = RandomCase(*ir->graph, 7, &note);
+    ASSERT_TRUE(io.ok()) << io.status();
+    const auto want = RunCase(*ir->graph, *io);
+    ASSERT_TRUE(want.ok()) << want.status();
+
+    const auto& in_module = program.in_module.empty() ? program.kept : program.in_module;
+    Write(program, "a.onnx", program.kept, *io, *want);
+    Write(program, "a.mlir", in_module, *io, *want);
+    Write(program, "a.mlirbc", in_module, *io, *want);
+    Write(program, "a.json", program.kept, *io, *want);
+    if (HasFailure()) continue;
+    // From one file with functions to another one.
+    for (const auto& [from, to] : std::map<std::string, std::string>{
+             {"a.json", "b.onnx"}, {"a.onnx", "c.onnx"}, {"a.mlirbc", "d.onnx"}}) {
+      SCOPED_TRACE(StrCat(from, " to ", to));
+      ConvertOptions options;
+      options.from.keep_functions = true;
+      const absl::Status written = Convert(Path(from), Path(to), options);
+      ASSERT_TRUE(written.ok()) << written;
+      const auto again = Import(Path(to));
+      ASSERT_TRUE(again.ok()) << again.status();
+      const auto got = RunCase(*again->graph, *io);
+      ASSERT_TRUE(got.ok()) << got.status();
+      ExpectAgree(*got, *want);
+      EXPECT_EQ(Load(Path(to))->functions.size(),
+                from == "a.mlirbc" ? in_module.size() : program.kept.size());
+    }
+    if (!runtime) continue;
+    std::vector<Tensor> inputs;
+    for (const auto& input : io->inputs) inputs.push_back(*input);
+    for (const char* file : {"a.onnx", "b.onnx", "d.onnx"}) {
+      SCOPED_TRACE(file);
+      const auto model = runtime->Open(Path(file));
+      ASSERT_TRUE(model.ok()) << model.status();
+      const auto got = (*model)->Run(inputs);
+      ASSERT_TRUE(got.ok()) << got.status();
+      ExpectAgree(*got, *want);
+    }
+  }
+}
+
+// Targets that cannot hold functions, and options that change all of a model: inlined, and said.
+TEST_F(KeptFunctions, InlinedWhereTheyCannotBeKept) {
+  const std::string source = StrCat(X2IR_SOURCE_DIR, "/tests/data/functions/calls.mlir");
+  const struct {
+    const char *file, *warning;
+    bool float16;
+  } rows[] = {
+      {"a.tflite", "all functions are inlined: the target's files hold no functions", false},
+      {"a.pb", "all functions are inlined: the target's files hold no functions", false},
+      {"a.onnx", "all functions are inlined: element types of the whole model change", true},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.file);
+    ConvertOptions options;
+    options.from.keep_functions = true;
+    if (row.float16) options.to.narrow_floats = DType::kFloat16;
+    Report report;
+    const absl::Status written = Convert(source, Path(row.file), options, &report);
+    ASSERT_TRUE(written.ok()) << written;
+    EXPECT_THAT(report.warnings, testing::Contains(row.warning));
+    const auto read = Load(Path(row.file));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_THAT(read->functions, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace x2ir
