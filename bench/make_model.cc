@@ -30,7 +30,7 @@
 #include "bench/bench_chain.h"
 #include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/formats/onnx/onnx.h"
-#include "x2ir/formats/torch/zip_writer.h"
+#include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 

@@ -86,6 +86,9 @@ class WriteOptions(TypedDict, total=False):
     separate_params: bool | None
     resources: bool | None
     target_version: str | None
+    freeze: bool | None
+    signature_name: str | None
+    quantize: Literal["none", "uint8", "uint16", "float16"] | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None
 
@@ -167,6 +170,9 @@ class ConvertOptions(TypedDict, total=False):
     target_version: str | None
     model: str | None
     signature: str | None
+    freeze: bool | None
+    signature_name: str | None
+    quantize: Literal["none", "uint8", "uint16", "float16"] | None
     dequantize: bool | None
     dynamic_range: bool | None
     io_type: Literal["keep", "int8", "uint8", "float32"] | None

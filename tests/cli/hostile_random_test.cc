@@ -58,6 +58,7 @@ const std::vector<Kind>& Kinds() {
       {"saved_model",
        {"saved_model.pb", "variables/variables.index", "variables/variables.data-00000-of-00001"}},
       {"tflite", {"m.tflite"}},
+      {"ort", {"m.ort"}},
       {"paddle", {"m.pdmodel", "m.pdiparams"}},
       {"paddle_pir", {"m.json", "m.pdiparams"}},
       {"keras", {"m.keras"}},
@@ -73,6 +74,8 @@ const std::vector<Kind>& Kinds() {
       {"mlpackage", {"m.mlmodel", "weights/weight.bin"}},
       {"darknet", {"d.cfg", "d.weights"}},
       {"ncnn", {"n.param", "n.bin"}},
+      {"nnef", {"graph.nnef", "w.dat", "graph.quant"}},
+      {"nnef_tar", {"n.nnef.tar"}},
       {"oneflow_graph", {"m.mlir", "variables/out", "variables/meta"}},
       {"oneflow_job", {"m.job", "variables/out", "variables/meta"}},
       {"torch", {"m.pt2"}},
@@ -213,9 +216,10 @@ TEST_F(HostileRandom, EveryFormat) {
     seeds.push_back(SeedsOf(kind));
     EXPECT_FALSE(seeds.back().empty()) << kind.target;
   }
-  const Strings outputs = {"o.onnx",      "o.json",      "o.tflite",   "o.py",    "o.pt2",
-                           "o.mlpackage", "o.mlir",      "o.mlirbc",   "o.job",   "o.nnvm.json",
-                           "o.onnxtxt",   "o.textproto", "o.onnxjson", "o.relay", "o.relay.json"};
+  const Strings outputs = {"o.onnx",      "o.json",     "o.tflite",    "o.ort",
+                           "o.py",        "o.pt2",      "o.mlpackage", "o.mlir",
+                           "o.mlirbc",    "o.job",      "o.nnvm.json", "o.onnxtxt",
+                           "o.textproto", "o.onnxjson", "o.relay",     "o.relay.json"};
   const auto start = std::chrono::steady_clock::now();
   int64_t runs = 0, written = 0, refused = 0, failures = 0;
   long most_megabytes = 0;

@@ -386,7 +386,8 @@ graph = field(1, field(1, b'x') + field(1, b'w') + field(2, b'y') + field(4, b'A
 open('big.onnx', 'wb').write(bytes([8, 8]) + field(8, bytes([16, 17])) + field(7, graph))")sh",
           0, "", ""}});
   std::vector<Row> rows;
-  for (const char* out : {"o.mlpackage", "new/folder/o.json", "o.onnx", "o.mlir"}) {
+  for (const char* out :
+       {"o.mlpackage", "new/folder/o.json", "o.onnx", "o.mlir", "o.pb", "o.savedmodel"}) {
     for (const char* signal : {"TERM", "INT", "HUP", "KILL"}) {
       const std::string left = std::string(signal) == "KILL" ? "true" : "ls -A out";
       // Job control, since a shell lets what it runs in the background ignore INT.

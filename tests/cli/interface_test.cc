@@ -271,8 +271,8 @@ TEST_F(ChangedInterface, LongNamesMakeNoModules) {
 // written.
 TEST_F(ChangedInterface, FoldersOfOutputsAreMade) {
   for (const char* const file :
-       {"a.json", "a.onnx", "a.onnxjson", "a.onnxtxt", "a.textproto", "a.mlpackage", "a.nnvm.json",
-        "a.relay", "a.relay.json", "a.mlir", "a.job", "a.tflite", "a.pt2", "a.py"}) {
+       {"a.json", "a.onnx", "a.onnxjson", "a.onnxtxt", "a.textproto", "a.ort", "a.mlpackage",
+        "a.nnvm.json", "a.relay", "a.relay.json", "a.mlir", "a.job", "a.tflite", "a.pt2", "a.py"}) {
     SCOPED_TRACE(file);
     Check({
         {StrCat("rm -rf new; x2ir convert -q small.onnx -o new/deep/", file,

@@ -8,7 +8,7 @@
 
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/io/zip.h"
-#include "x2ir/formats/torch/zip_writer.h"
+#include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {

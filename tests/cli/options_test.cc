@@ -287,6 +287,10 @@ TEST_F(Options, OfConversions) {
        "x2ir convert -q one.onnx --to ir -o one.json --fold-inputs x=2.5; x2ir show one.json; "
        "VERB small.onnx --to ir -q @; x2ir show small.json",
        "--fold-inputs x=x.npy", "\\{2\\.5\\}[\\s\\S]*small\\(\\) -> "},
+      {"--freeze", "VERB big.onnx --to tensorflow -q -o s @; ls s", "--freeze",
+       "^saved_model\\.pb\n$"},
+      {"--signature-name", "VERB big.onnx --to tensorflow -q -o s @; x2ir info s --signature mine",
+       "--signature-name mine", "MatMul"},
       {"--freeze-params",
        "x2ir convert -q param.onnx --no-freeze-params -o p.json; VERB p.json -o q.json --to ir @; "
        "x2ir info q.json | grep -c default",
@@ -348,6 +352,9 @@ TEST_F(Options, OfConversions) {
       {"--float64-as-float32",
        "VERB double.onnx --to coreml -o a.mlpackage -q @; x2ir info a.mlpackage",
        "--float64-as-float32", "coreml.relu"},
+      {"--quantize",
+       "VERB big.onnx --to tfjs -o web -q @; cat web/model.json", "--quantize uint8",
+       "\"quantization\": *\\{\"dtype\": *\"uint8\""},
       {"--image",
        "VERB image.onnx --to coreml -o a.mlpackage -q @; x2ir convert -q a.mlpackage -o b.json; "
        "cat b.json",
@@ -615,8 +622,10 @@ TEST_F(Options, ChangesForEveryTarget) {
       {"a.onnxjson", "onnxjson", true, true, true},
       {"a.onnxtxt", "onnxtxt", true, true, true},
       {"a.textproto", "textproto", true, true, true},
+      {"a.ort", "ort", true, true, true},
       {"a.mlpackage", "coreml", false, true, true},
       {"a.nnvm.json", "nnvm", false, true},
+      {"a.keras", "keras", false, true},
       {"a.relay", "relay", false, true},
       {"a.mlir", "stablehlo", false, true},
       {"a.mlirbc", "stablehlo_bytecode", false, true},

@@ -17,9 +17,13 @@ namespace x2ir {
 namespace {
 
 namespace fs = std::filesystem;
+using Dims = std::vector<int64_t>;
 
 absl::Status Compare(const Tensor* got, const Tensor& want, const Closeness& closeness) {
-  if (!got || got->dtype() != want.dtype() || got->dims() != want.dims()) {
+  const bool same_shape =
+      got && (got->dims() == want.dims() ||
+              (closeness.scalars_as_vectors && got->rank() == 0 && want.dims() == Dims{1}));
+  if (!same_shape || got->dtype() != want.dtype()) {
     return Internal("is ", got ? got->type().ToString() : "no tensor", ", expected ",
                     want.type().ToString());
   }

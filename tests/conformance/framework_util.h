@@ -29,6 +29,7 @@ std::vector<FrameworkCase> CasesOfFolders(const std::filesystem::path& root);
 
 struct Closeness {
   double rtol = 1e-3, atol = 1e-4;
+  bool scalars_as_vectors = false;  // the file has vectors of one in place of scalars
 };
 // Runs a model in IR on all cases of an io file. OK: all outputs that the file has agree.
 absl::Status AgreesWithIo(const Model& ir, const std::filesystem::path& io,

@@ -80,8 +80,8 @@ TEST_F(FormatTest, IsFoundAndListed) {
   EXPECT_EQ(FindFormat("made"), nullptr);
   EXPECT_THAT(FormatNames(), HasSubstr("made_up (.made)"));
   EXPECT_THAT(FormatNames(/*only_written=*/true), HasSubstr("made_up (.made)"));
-  EXPECT_THAT(FormatNames(), HasSubstr("tensorflow (.pb)"));
-  EXPECT_THAT(FormatNames(/*only_written=*/true), testing::Not(HasSubstr("tensorflow")));
+  EXPECT_THAT(FormatNames(), HasSubstr("caffe (.caffemodel"));
+  EXPECT_THAT(FormatNames(/*only_written=*/true), testing::Not(HasSubstr("caffe (")));
   EXPECT_EQ(FormatOfExtension("x/a.MADE")->name, "made_up");
   EXPECT_EQ(FormatOfExtension("a.onnx.made")->name, "made_up");
   EXPECT_EQ(FormatOfExtension("a.made.onnx")->name, "onnx");
@@ -134,7 +134,8 @@ TEST_F(FormatTest, WhatCannotBeIsSaid) {
       {to("m.xyz"), "format",
        "does not say in which format to write; formats that can be written: "},
       {to("m"), "format", "made_up (.made)"},
-      {to("m.pb"), "format", "format 'tensorflow' can only be read; formats that can be written: "},
+      {to("m.caffemodel"), "format",
+       "format 'caffe' can only be read; formats that can be written: "},
       {to("m", {.format = "nonsense"}), "format", "there is no format 'nonsense'"},
       {to("m.onnx", {.opset = 99}), "opset", "there is no opset 99 of onnx"},
       {to("m.onnx", {.opset = 3}), "opset", "is not written; the oldest is 7"},

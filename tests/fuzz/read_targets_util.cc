@@ -1,8 +1,10 @@
 // Fuzz targets of the readers: bytes become files of a format, which are converted to IR.
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <initializer_list>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -18,10 +20,13 @@
 #include "tests/fuzz/targets_util.h"
 #include "tests/torch/script_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/io/tar.h"
 #include "x2ir/formats/mlir/text.h"
 #include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/safetensors/safetensors.h"
 #include "x2ir/formats/stablehlo/vhlo.h"
+#include "x2ir/formats/tensorflow/tensorflow.h"
+#include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -86,6 +91,15 @@ std::vector<std::string> TfliteFiles() {
   std::vector<std::string> files;
   for (const char* name : {"conv_i8pc_same_s1d1", "while_5", "unidir_lstm_cifg_1"}) {
     files.push_back(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/tflite/", name, ".tflite")));
+  }
+  return files;
+}
+
+// Files of ONNX Runtime: quantized weights, a loop over sequences, strings (tests/data/ort/README.md).
+std::vector<std::string> OrtFiles() {
+  std::vector<std::string> files;
+  for (const char* name : {"convs", "loop", "strings"}) {
+    files.push_back(ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/ort/", name, ".ort")));
   }
   return files;
 }
@@ -374,6 +388,37 @@ std::string SavedModelFiles() {
   return StrCat(SavedSum(), kFileBoundary, index, kFileBoundary, data.at(0));
 }
 
+// What x2ir writes: a loop with a stack and a branch, and a weight.
+absl::StatusOr<Model> ModelForTensorFlow() {
+  X2IR_ASSIGN_OR_RETURN(
+      Model model,
+      ModelFromText("graph g(n: int64[], x: float32[2]) -> (v, s) { w = float32[2]{1, 2}\n"
+                    "y = mul(x, w)\nv, s = loop(n, _, y) { body = graph b(i: int64[], c: bool[], p: float32[2]) "
+                    "-> (d, q, r) { d = identity(c)\nq = add(p, w)\nr = if(d) {\n"
+                    "then_branch = graph t() -> (a) { a = mul(q, w) },\n"
+                    "else_branch = graph e() -> (z) { z = relu(p) } } } } }",
+                    "", 0));
+  X2IR_RETURN_IF_ERROR(FromIr(model, "tf"));
+  return model;
+}
+std::string WrittenFrozenGraph() {
+  std::string bytes;
+  const absl::StatusOr<Model> model = ModelForTensorFlow();
+  if (!model.ok() || !WriteTensorFlow(*model, Sink::To(&bytes, "g.pb")).ok()) return "";
+  return bytes;
+}
+std::string WrittenSavedModel() {
+  std::map<std::string, std::string> files;
+  const absl::StatusOr<Model> model = ModelForTensorFlow();
+  const Sink sink = Sink::Files("", [&](std::string_view name, std::string_view bytes) {
+    files[std::string(name)].append(bytes);
+    return absl::OkStatus();
+  });
+  if (!model.ok() || !WriteTensorFlow(*model, sink).ok()) return "";
+  return StrCat(files["saved_model.pb"], kFileBoundary, files["variables/variables.index"],
+                kFileBoundary, files["variables/variables.data-00000-of-00001"]);
+}
+
 // Operators whose attributes are sizes.
 std::string SymbolOfManySizes() {
   using namespace symbol_files;
@@ -447,7 +492,7 @@ std::string KerasFile(const std::string& name) {
 // HDF5 files and archives.
 std::vector<std::string> KerasFiles() {
   return {KerasFile("masked_lstm.h5"), KerasFile("keras1_conv.h5"), KerasFile("chunked.keras"),
-          KerasFile("attention.keras")};
+          KerasFile("attention.keras"), KerasFile("written.keras")};
 }
 // Configurations alone, whose weights are those of a file that fits the first.
 std::vector<std::string> KerasConfigs() {
@@ -492,7 +537,21 @@ std::vector<std::string> TfjsFiles() {
        "transpose_b": {"b": true}, "T": {"type": "DT_FLOAT"}}}], "versions": {"producer": 175}},
       "weightsManifest": [{"paths": ["weights.bin"], "weights": [
       {"name": "w", "shape": [2, 2], "dtype": "float32"}]}]})",
-                 kFileBoundary, std::string(16, '\x3d'))};
+                 kFileBoundary, std::string(16, '\x3d')),
+          // As it is written: a signature, functions, weights of bytes.
+          StrCat(R"({"format":"graph-model","generatedBy":"x2ir","convertedBy":null,"signature":{
+      "inputs":{"c":{"name":"c:0","dtype":"DT_BOOL","tensorShape":{"dim":[]}}},"outputs":{"y":{
+      "name":"y:0","dtype":"DT_INT8","tensorShape":{"dim":[{"size":"2"}]}}}},"modelTopology":{
+      "node":[{"name":"c","op":"Placeholder","attr":{"dtype":{"type":"DT_BOOL"},"shape":{"shape":
+      {}}}},{"name":"y","op":"StatelessIf","input":["c"],"attr":{"Tcond":{"type":"DT_BOOL"},"Tin":{
+      "list":{}},"Tout":{"list":{"type":["DT_INT8"]}},"then_branch":{"func":{"name":"t"}},
+      "else_branch":{"func":{"name":"t"}}}}],"library":{"function":[{"signature":{"name":"t",
+      "outputArg":[{"name":"result_0","type":"DT_INT8"}]},"nodeDef":[{"name":"w","op":"Const",
+      "attr":{"dtype":{"type":"DT_INT8"},"value":{"tensor":{"dtype":"DT_INT8","tensorShape":{
+      "dim":[{"size":"2"}]}}}}}],"ret":{"result_0":"w:output:0"}}]},"versions":{"producer":561}},
+      "weightsManifest":[{"paths":["weights.bin"],"weights":[{"name":"w","shape":[2],"dtype":
+      "int32","quantization":{"dtype":"uint8","min":-128,"scale":1}}]}]})",
+                 kFileBoundary, std::string(2, '\x3d'))};
 }
 
 std::vector<std::string> NnvmFiles() {
@@ -550,6 +609,63 @@ constexpr char kRelayJson[] = R"({"root": 1, "nodes": [{"type_key": ""},
 std::vector<std::string> RelayFiles(const char* program) {
   using namespace symbol_files;
   return {StrCat(program, kFileBoundary, TvmList({{"w", Floats({2, 2}, {1, 2, 3, 4})}}))};
+}
+
+// A model of NNEF with a fragment, lists, a loop over an axis, a tensor and its quantization; and
+// the same in an archive.
+constexpr char kNnefText[] = R"(version 1.0;
+extension tract_registry tract_core;
+extension tract_symbol S;
+fragment step(e: tensor<scalar>, h: tensor<scalar>) -> (o: tensor<scalar>) { o = tanh(e + h * 0.5); }
+fragment part(a: tensor<scalar>, f: integer[] = [2]) -> (b: tensor<scalar>) {
+  s = [for i in range_of(f) yield f[i] if i >= 0 else 1];
+  b = max_pool(a, size = [1,1] + s, stride = [1,1] + s, padding = [(0,0)] * (2 + length_of(f)));
+}
+graph g(x, z) -> (y, t) {
+  x = external<scalar>(shape = [1, 2, 4]);
+  z = external<scalar>(shape = [S, 2]);
+  w = variable<scalar>(shape = [2, 2, 3], label = 'w');
+  c = conv(x, w, [[0.5, 1.0]], groups = 1, border = 'replicate', dilation = [1]);
+  p = part(c, f = [2]) ^ 2.0;
+  [a, b] = split(p, axis = 1, ratios = [1, 1]);
+  y = select(a < b, reshape(a, shape = [0, -1, 1]), 3.0);
+  n = tract_core_shape_of(z)[0];
+  h = constant(shape = [1, 2], value = [0.0]);
+  t = tract_core_scan(body = "step", scan = [("e", slice(z, axes = [0], begin = [0], end = [n]), 0, 1)],
+                      full = [], state = [("h", h, "o")], output = [("o", "full", 0, 1)]);
+}
+)";
+std::string NnefTensor() {
+  constexpr uint32_t kWords[] = {0x0001ef4e, 12, 3, 2, 2, 3, 0, 0, 0, 0, 0, 8, 2};
+  std::string file(128 + 12, '\1');
+  std::fill_n(file.begin(), 128, '\0');
+  std::memcpy(file.data(), kWords, sizeof(kWords));
+  return file;
+}
+constexpr char kNnefQuant[] =
+    "\"w\": zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
+    "symmetric = false);\n";
+std::vector<std::string> NnefFiles() {
+  return {StrCat(kNnefText, kFileBoundary, NnefTensor(), kFileBoundary, kNnefQuant)};
+}
+std::vector<std::string> NnefArchives() {
+  std::string tar;
+  const auto add = [&](std::string_view name, const std::string& bytes) {
+    StrAppend(&tar, TarHeader(name, bytes.size()), bytes);
+    tar.resize((tar.size() + kTarBlock - 1) / kTarBlock * kTarBlock);
+  };
+  add("graph.nnef", kNnefText);
+  add("w.dat", NnefTensor());
+  add("graph.quant", kNnefQuant);
+  tar.resize(tar.size() + 2 * kTarBlock);
+  std::string packed;
+  GzipWriter gzip([&](std::string_view bytes) {
+    packed.append(bytes);
+    return absl::OkStatus();
+  });
+  (void)gzip.Append(tar);
+  (void)gzip.Finish();
+  return {tar, packed};
 }
 
 // Graphs of OneFlow with operands that are left out, several results and a variable in the folder
@@ -632,10 +748,13 @@ std::vector<FuzzTarget> ReadTargets() {
       {"tensorflow",
        [] {
          return std::vector{FrozenGraph(), GraphWithFunctions(), SavedModelFile(),
-                            std::string(kSavedModelText)};
+                            std::string(kSavedModelText), WrittenFrozenGraph()};
        },
        [](std::string_view bytes) { ImportFiles(bytes, {"g.pb"}, "/g.pb", "tensorflow"); }},
-      {"saved_model", [] { return std::vector{SavedModelFiles()}; },
+      {"saved_model",
+       [] {
+         return std::vector{SavedModelFiles(), WrittenSavedModel()};
+       },
        [](std::string_view bytes) {
          ImportFiles(bytes,
                      {"saved_model.pb", "variables/variables.index",
@@ -644,6 +763,8 @@ std::vector<FuzzTarget> ReadTargets() {
        }},
       {"tflite", TfliteFiles,
        [](std::string_view bytes) { ImportFiles(bytes, {"m.tflite"}, "/m.tflite", "tflite"); }},
+      {"ort", OrtFiles,
+       [](std::string_view bytes) { ImportFiles(bytes, {"m.ort"}, "/m.ort", "ort"); }},
       {"paddle",
        [] {
          using namespace paddle_proto;
@@ -687,6 +808,12 @@ std::vector<FuzzTarget> ReadTargets() {
        [](std::string_view bytes) {
          ImportFiles(bytes, {"r.relay.json", "r.params"}, "/r.relay.json", "relay");
        }},
+      {"nnef", NnefFiles,
+       [](std::string_view bytes) {
+         ImportFiles(bytes, {"graph.nnef", "w.dat", "graph.quant"}, "/graph.nnef", "nnef");
+       }},
+      {"nnef_tar", NnefArchives,
+       [](std::string_view bytes) { ImportFiles(bytes, {"n.nnef.tar"}, "/n.nnef.tar", "nnef"); }},
       {"caffe", CaffeFiles,
        [](std::string_view bytes) {
          ImportFiles(bytes, {"c.prototxt", "c.caffemodel"}, "/c.prototxt", "caffe");

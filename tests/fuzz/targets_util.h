@@ -19,8 +19,9 @@ struct FuzzTarget {
 };
 
 // Readers: onnx, textproto, onnxjson, onnxtxt, ir, safetensors, tensorflow, saved_model, tflite,
-// paddle, paddle_pir, keras (HDF5 files and archives), keras_config, tfjs, mxnet, nnvm, relay,
-// relay_json, caffe, caffe2, coreml, mlpackage, darknet, ncnn, oneflow_graph, oneflow_job, torch
+// ort, paddle, paddle_pir, keras (HDF5 files and archives), keras_config, tfjs, mxnet, nnvm, relay,
+// relay_json, caffe, caffe2, coreml, mlpackage, darknet, ncnn, nnef,
+// nnef_tar (archives), oneflow_graph, oneflow_job, torch
 // (the archive), torch_program (the program in it), torchscript (the archive), torchscript_code,
 // torchscript_pickle and torchscript_bytecode (these files in it), stablehlo (text), mlir_bytecode,
 // gguf, checkpoint (config.json and the weights), checkpoint_config (config.json; the weights are

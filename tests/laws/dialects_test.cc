@@ -32,7 +32,7 @@ Problems WrittenButNotRead(const std::vector<const Form*>& forms) {
 }
 
 TEST(Dialects, WhatIsWrittenIsRead) {
-  for (const char* dialect : {"torch", "tf", "oneflow", "relay"}) {
+  for (const char* dialect : {"keras", "torch", "tf", "oneflow", "relay", "nnef"}) {
     EXPECT_THAT(WrittenButNotRead(AllForms(dialect)), IsEmpty()) << dialect;
   }
 }

@@ -118,6 +118,7 @@ TEST(Where, FirstGuessesAreRight) {
       {"onnx", "LSTM", true, "onnx/rnn.cc"},
       {"keras", "LSTM", false, "keras/rnn.cc"},
       {"keras", "Conv2D", false, "keras/conv.cc"},
+      {"keras", "Conv2D", true, "keras/write_conv.cc"},
       {"mxnet", "RNN", false, "mxnet/rnn.cc"},
       {"caffe2", "LSTMUnit", false, "caffe2/rnn.cc"},
       {"caffe", "Pooling", false, "caffe/pool.cc"},

@@ -43,6 +43,8 @@ TEST(Retype, GivesTheSameNumbers) {
        "y = where(c, x, z)",
        {13, 15, 16}},
       {"x = bfloat16[3]{1.5, nan, -inf}", "y = identity(x)", {13}},
+      {"x = int4[4]{-8, 7, 0, -1}", "a = int64[1]{0} y = unsqueeze(x, a)", {21}},
+      {"x = uint4[2,2]{15, 7, 0, 1}", "y = transpose(x) { perm = [1, 0] }", {21}},
       // Floats of 16 bits are computed in float32 and rounded once.
       {"x = bfloat16[5]{-3, -0.5, 0.0, 2, nan}", "y = elu(x) { alpha = 1.5 }", {13, 21, 22}},
       {"x = bfloat16[5]{-3, -0.5, 0.0, 2, inf}", "y = selu(x)", {13, 21, 22}},
@@ -56,6 +58,14 @@ TEST(Retype, CastsConstantsOutright) {
               AllOf(HasSubstr("y_const = int32[]{3}\n"), HasSubstr("onnx.Cast(x) { to = 6 }\n"),
                     HasSubstr("onnx.Add(y_cast, y_const)\n"),
                     HasSubstr("y: uint8[2] = onnx.Cast(y_add) { to = 2 }\n")));
+}
+
+// Weights of few bits do not become four times as large.
+TEST(Retype, MovesFewBitsAsBytes) {
+  const std::string unsqueeze = "a = int64[1]{0} y = unsqueeze(x, a)";
+  EXPECT_THAT(LoweredText("x: int4[2]", unsqueeze, 21),
+              AllOf(HasSubstr("onnx.Cast(x) { to = 3 }\n"), HasSubstr("y: int4[1,2] = onnx.Cast")));
+  EXPECT_THAT(LoweredText("x: uint4[2]", unsqueeze, 21), HasSubstr("onnx.Cast(x) { to = 2 }\n"));
 }
 
 TEST(Retype, OnlyWhereExact) {

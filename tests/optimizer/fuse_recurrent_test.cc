@@ -17,7 +17,8 @@ constexpr std::string_view kInputs = "x: float32[5,2,4], h: float32[2,3], c: flo
 constexpr std::string_view kWeights =
     "any_w: float32[4,12]\n any_u: float32[3,12]\n any_wu: float32[7,12]\n any_b: float32[12]\n"
     "any_gw: float32[4,9]\n any_gu: float32[3,9]\n any_gb: float32[9]\n any_gc: float32[3]\n"
-    "any_n: float32[4,3]\n any_m: float32[3,3]\n any_o: float32[3]\n"
+    "any_wz: float32[7,6]\n any_wn: float32[7,3]\n any_n: float32[4,3]\n any_m: float32[3,3]\n "
+    "any_o: float32[3]\n"
     "zero = int64[1]{0}\n three = int64[1]{3}\n six = int64[1]{6}\n nine = int64[1]{9}\n"
     "twelve = int64[1]{12}\n one = int64[1]{1}\n unit = float32[]{1.0}\n n = int64[]{5}\n"
     "last = int64[]{4}\n";
@@ -116,8 +117,15 @@ TEST(FuseRecurrent, Gru) {
       "u = sub(unit, z)\n v = mul(h0, u)\n w = mul(nn, z)\n h1 = add(v, w)\n";
   const std::string moved = "u = sub(h0, nn)\n v = mul(z, u)\n h1 = add(nn, v)\n";
   const std::string moved_back = "u = sub(nn, h0)\n v = mul(z, u)\n h1 = add(h0, v)\n";
+  // Two gates are opened at once, and the candidate is of both side by side: TensorFlow, Haiku.
+  const std::string at_once =
+      "xh = concat(xi, h0) { axis = 1 }\n p = matmul(xh, any_wz)\n"
+      "q = sigmoid(p)\n" +
+      Slice("r", "q", "zero", "three") + Slice("z", "q", "three", "six") +
+      "rh = mul(r, h0)\n xrh = concat(xi, rh) { axis = 1 }\n s = matmul(xrh, any_wn)\n"
+      "o = add(s, any_gc)\n nn = relu(o)\n";
   std::vector<std::string> lines;
-  for (const std::string& candidate : {after, before}) {
+  for (const std::string& candidate : {after, before, at_once}) {
     for (const std::string& how : {blend, swapped, moved, moved_back}) {
       lines.push_back(OneState(candidate + how));
     }
@@ -160,6 +168,34 @@ TEST(FuseRecurrent, WhereStepsAre) {
   ExpectLayers({open}, kLayer, "x: float32[t,b,4], h: float32[b,3], c: float32[b,3]", "hn, cn, y");
 }
 
+// As TensorFlow has it: a condition of two counters, from which slices are taken, and a tensor of
+// which rows are replaced.
+TEST(FuseRecurrent, LoopsWithCounters) {
+  const auto lines = [](std::string_view bound) {
+    return std::string(kWeights) +
+           "go0 = bool[]{true}\n z = int32[]{0}\n o1 = int32[]{1}\n all = int32[]{" +
+           std::string(bound) +
+           "}\n sizes = int64[2]{1,1}\n at, kn, y, hn = loop(_, go0, z, z, rows, h) { body = graph "
+           "b(i: int64[], go: bool[], k: int32[], m: int32[], r0: float32[5,2,3], h0: "
+           "float32[2,3]) -> (more, k1, m1, r1, h1) {\n xi = gather(x, m) { axis = 0 }\n"
+           "xw = matmul(xi, any_n)\n hu = matmul(h0, any_m)\n s = add(xw, hu)\n h1 = tanh(s)\n"
+           "p = reshape(m, sizes) { allowzero = 0 }\n u = unsqueeze(h1, zero)\n"
+           "r1 = scatter_nd(r0, p, u) { reduction = \"none\" }\n k1 = add(k, o1)\n m1 = add(m, "
+           "o1)\n"
+           "a = less(k1, all)\n b = less(m1, all)\n more = and(a, b)\n} }";
+  };
+  constexpr std::string_view kRows = "x: float32[5,2,4], h: float32[2,3], rows: float32[5,2,3]";
+  const std::string counted = lines("5"), fewer = lines("4");
+  ExpectFusions(DefaultPasses(),
+                {{.inputs = kRows,
+                  .lines = counted,
+                  .ops = "unsqueeze rnn squeeze squeeze",
+                  .outputs = "y, hn, kn"},
+                 {.inputs = kRows, .lines = fewer, .ops = "loop", .outputs = "y, hn, kn"}});
+  ExpectFusions("fuse_recurrent",
+                {{.inputs = kRows, .lines = counted, .ops = "loop", .outputs = "y, hn, kn"}});
+}
+
 TEST(FuseRecurrent, OtherLoopsStay) {
   const std::string step = kSum + kIfgo;
   const std::string whole = Lstm(step);
@@ -182,6 +218,11 @@ TEST(FuseRecurrent, OtherLoopsStay) {
       Lstm(kSum + kFour +
            "i1 = sigmoid(a)\n q = add(b, c0)\n f = sigmoid(q)\n g = tanh(d)\n"
            "o = sigmoid(e)\n" +
+           kCell),
+      // A gate of one column, for all units.
+      Lstm(kSum + kFour +
+           "q = sigmoid(s)\n f = slice(q, zero, one, one)\n i1 = sigmoid(a)\n"
+           "g = tanh(d)\n o = sigmoid(e)\n" +
            kCell),
       // A gate that is a tanh.
       Lstm(kSum + kFour + "i1 = sigmoid(a)\n f = tanh(b)\n g = tanh(d)\n o = sigmoid(e)\n" + kCell),

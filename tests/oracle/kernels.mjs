@@ -8,8 +8,9 @@
 // variable of its operands and each type that the variable may be, a file of one node is loaded, and the session says
 // whether there is a kernel. What is missing in one of the runtimes that read that opset is a fact.
 //
-// A type is missing if no types of the other variables help. Not tried: operators with graphs as attributes, and operands
-// that are no tensors. A file that does not load for another reason is listed on stderr, and nothing is said about it.
+// A type is missing if no types of the other variables help, and for all of a version if it is at one of its opsets. Not
+// tried: operators with graphs as attributes, and operands that are no tensors. A file that does not load for another
+// reason is listed on stderr, and nothing is said about it. Two runtimes take three minutes.
 
 import {spawn} from 'node:child_process';
 import {createRequire} from 'node:module';
@@ -123,10 +124,9 @@ function choices(variables, types, asked) {
   }), [{}]);
 }
 
-/** Each opset as an interval. A function body is written for one opset, and may do at that one alone. */
-const eachOf = (first, last) => Array.from({length: last - first + 1}, (_, i) => [first + i, first + i]);
+const range = (first, last) => Array.from({length: last - first + 1}, (_, i) => first + i);
 
-/** All that is asked: {op, first, last, operand, type, models}. */
+/** All that is asked: {op, first, last, operand, type, tries}; a try is the files of one opset, one for each choice. */
 function questions() {
   const all = JSON.parse(fs.readFileSync(path.join(root, 'facts', 'onnx-schemas.json'), 'utf8'));
   const ops = all.filter((op) => op.domain === '');
@@ -138,16 +138,16 @@ function questions() {
     const opset = Math.max(op.since, OLDEST);
     const attributes = last < opset ? null : requiredAttributes(op);
     if (!attributes) continue;
+    // A function body is written for one opset, and the runtime may use it at that one alone.
+    const opsets = op.function ? range(opset, Math.min(last, newest)) : [opset];
     const types = op.types ?? {};
     const used = [...new Set(op.inputs?.map((operand) => operand.type).filter((name) => types[name]))];
     for (const variable of used) {
       for (const type of types[variable].filter((one) => TYPES[one])) {
         const others = choices(used.filter((name) => name !== variable), types, type);
-        for (const [from, to] of op.function ? eachOf(opset, Math.min(last, newest)) : [[opset, last]]) {
-          made.push({op: op.name, first: from, last: to,
-                     operand: op.inputs.findIndex((one) => one.type === variable), type: TYPES[type][1],
-                     models: others.map((other) => modelOf(op, from, {...other, [variable]: type}, variable, attributes))});
-        }
+        const modelsAt = (at) => others.map((other) => modelOf(op, at, {...other, [variable]: type}, variable, attributes));
+        made.push({op: op.name, first: opset, last, operand: op.inputs.findIndex((one) => one.type === variable),
+                   type: TYPES[type][1], tries: opsets.map(modelsAt)});
       }
     }
   }
@@ -196,22 +196,19 @@ async function main(oracles) {
   const asked = questions();
   const versions = [];
   const unknown = new Map();
-  let supported = 0;  // the newest opset that one of them reads
   for (const oracle of oracles) {
     const {version} = JSON.parse(fs.readFileSync(
       path.join(oracle, 'node_modules', 'onnxruntime-node', 'package.json'), 'utf8'));
     versions.push(version);
-    const answers = await ask(oracle, asked.flatMap(({models}) => models));
+    const answers = await ask(oracle, asked.flatMap(({tries}) => tries.flat()));
     let next = 0;
     for (const question of asked) {
-      const all = answers.slice(next, next += question.models.length);
-      const name = `${question.op} ${question.first} ${question.type}`;
-      if (all.some((answer) => answer !== null && HAS.test(answer))) {
-        supported = Math.max(supported, question.first);
-        continue;
+      for (const models of question.tries) {
+        const all = answers.slice(next, next += models.length).map((answer) => answer ?? 'crash');
+        if (all.some((answer) => HAS.test(answer))) continue;
+        if (all.some((answer) => MISSING.test(answer))) question.missing = true;
+        else if (!all.every((answer) => TOO_NEW.test(answer))) unknown.set(`${question.op} ${question.type}`, all[0]);
       }
-      if (all.some((answer) => answer !== null && MISSING.test(answer))) question.missing = true;
-      else if (!all.every((answer) => answer !== null && TOO_NEW.test(answer))) unknown.set(name, all[0] ?? 'crash');
     }
   }
   for (const [name, why] of unknown) console.error(`${name}: ${why}`);
@@ -239,7 +236,7 @@ async function main(oracles) {
               `Made by\n# tests/oracle/kernels.mjs of onnxruntime-node ${versions.join(', ')}.\n` +
               '# operator, first and last opset (-: the newest), the operand whose type it is, types');
   for (const {op, first, last, operand, types} of rows) {
-    console.log(`${op} ${first} ${last >= supported ? '-' : last} ${operand} ${types}`);
+    console.log(`${op} ${first} ${last === Infinity ? '-' : last} ${operand} ${types}`);
   }
 }
 

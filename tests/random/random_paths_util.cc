@@ -314,6 +314,7 @@ std::vector<RandomPath> PathsOf(uint64_t seed) {
   if (seed % 3 == 1) paths.push_back({"oneflow_job", ".job", 0, seed % 2 == 0});
   paths.push_back({"nnvm", ".nnvm.json", 0, seed % 5 != 2});
   paths.push_back({"relay", seed % 2 == 0 ? ".relay" : ".relay.json", 0, seed % 5 != 3});
+  paths.push_back({"keras", ".keras", 0, seed % 5 != 4});
   if (seed % 4 == 0) paths.push_back({"onnxtxt", ".onnxtxt", 0, true});
   return paths;
 }

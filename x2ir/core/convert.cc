@@ -230,10 +230,12 @@ absl::Status Export(Model&& ir, const Sink& sink, const ExportOptions& options, 
   X2IR_ASSIGN_OR_RETURN(FormatOptions target, TargetOptions(options));
   X2IR_ASSIGN_OR_RETURN(target, CheckOptions(target, format->write_options, Whose(*format)));
   X2IR_RETURN_IF_ERROR(CheckHolds(*model.graph, options, *format));
+  FormatOptions dialect_options = target;
+  dialect_options.Set(kLacksOps, format->lacks_ops);
   X2IR_RETURN_IF_ERROR(Guarded(model, [&] {
     const bool is_ir = format->dialect == kIrDialect;
     return Express(model, format->dialect, is_ir ? options : WithPassesOf(*format, model, options),
-                   target, said);
+                   dialect_options, said);
   }));
   if (options.before_writing) X2IR_RETURN_IF_ERROR(options.before_writing(model));
   X2IR_RETURN_IF_ERROR(CheckGoOn(options.progress, *model.graph));

@@ -58,10 +58,12 @@ bool SaysAttr(const Form& form, const OpDef& def, const OpSchema* schema, Symbol
 
 }  // namespace
 
-DialectTarget::DialectTarget(Symbol dialect, std::vector<OpsetImport> imports)
+DialectTarget::DialectTarget(Symbol dialect, std::vector<OpsetImport> imports,
+                             const std::vector<std::string>& lacks_ops)
     : dialect_(dialect),
       known_(FindDialect(dialect.view())),
       imports_(std::move(imports)),
+      lacks_ops_(lacks_ops.begin(), lacks_ops.end()),
       opset_(Imported(imports_, "")) {}
 
 int DialectTarget::OpsetOf(std::string_view domain, int opset) const {
@@ -72,8 +74,9 @@ int DialectTarget::OpsetOf(std::string_view domain, int opset) const {
 }
 
 const Form* DialectTarget::FormAt(Symbol op, int opset) const {
-  return FindExportForm(dialect_, op,
-                        [&](std::string_view domain) { return OpsetOf(domain, opset); });
+  const Form* form =
+      FindExportForm(dialect_, op, [&](std::string_view domain) { return OpsetOf(domain, opset); });
+  return form && lacks_ops_.contains(form->op) ? nullptr : form;
 }
 
 bool DialectTarget::Holds(const Fact& fact) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/model.h"
@@ -24,8 +25,9 @@ namespace X2IR_API x2ir {
 class DialectTarget : public Target, public RoundsBudget {
  public:
   // `imports`: the opset of the default domain, and those of other domains that the target has at
-  // a version of its own.
-  DialectTarget(Symbol dialect, std::vector<OpsetImport> imports);
+  // a version of its own. `lacks_ops`: ops of the dialect that this target does not have.
+  DialectTarget(Symbol dialect, std::vector<OpsetImport> imports,
+                const std::vector<std::string>& lacks_ops = {});
 
   bool Holds(const Fact& fact) const override;
   FirstVersion Later(const Fact& fact) const override;
@@ -48,6 +50,7 @@ class DialectTarget : public Target, public RoundsBudget {
   const Symbol dialect_;
   const Dialect* const known_;  // null: without schemas
   const std::vector<OpsetImport> imports_;
+  const absl::flat_hash_set<Symbol> lacks_ops_;
   const int opset_;
   // Passes ask the same at each node: answers about operands, by op, operand and element type.
   mutable absl::flat_hash_map<std::tuple<Symbol, size_t, DType>, bool> known_operands_;

@@ -28,9 +28,11 @@ absl::Status RewriteToIr(Model& model, const std::string& dialect, const Foreign
 // `source_opsets`: those that foreign ops came from (empty: unknown).
 // `keep_failed`: nodes that cannot be written become ops of a domain of their own (IR ops of
 // domain "x2ir", which RewriteToIr knows again); they are in the report's failures all the same.
+// `lacks_ops`: ops of the dialect that are not written.
 absl::Status RewriteFromIr(Model& model, const std::string& dialect,
                            const std::vector<OpsetImport>& source_opsets, bool keep_failed,
-                           const ProgressFn& progress, Report& report);
+                           const std::vector<std::string>& lacks_ops, const ProgressFn& progress,
+                           Report& report);
 
 // For tables of operators: `observer` is told of every node that a row of code rewrote to IR, and
 // of the nodes that replace it (those of nested graphs aside). From any thread that converts. Null,

@@ -27,9 +27,10 @@ constexpr int kMaxLoweringDepth = 16;
 class Exporter : public Driver {
  public:
   Exporter(Model& model, const std::string& dialect, const std::vector<OpsetImport>& source_opsets,
-           bool keep_failed, const ProgressFn& progress, Report& report)
+           bool keep_failed, const std::vector<std::string>& lacks_ops, const ProgressFn& progress,
+           Report& report)
       : Driver(model, dialect, progress, report),
-        target_(dialect, model.opset_imports),
+        target_(dialect, model.opset_imports, lacks_ops),
         nodes_(DialectOfNodes(dialect_)),
         keep_failed_(keep_failed) {
     source_.opset_imports = source_opsets;
@@ -588,10 +589,11 @@ class Exporter : public Driver {
 
 absl::Status RewriteFromIr(Model& model, const std::string& dialect,
                            const std::vector<OpsetImport>& source_opsets, bool keep_failed,
-                           const ProgressFn& progress, Report& report) {
+                           const std::vector<std::string>& lacks_ops, const ProgressFn& progress,
+                           Report& report) {
   X2IR_RETURN_IF_ERROR(Driver::Check(model));
   X2IR_RETURN_IF_ERROR(
-      Exporter(model, dialect, source_opsets, keep_failed, progress, report).Run());
+      Exporter(model, dialect, source_opsets, keep_failed, lacks_ops, progress, report).Run());
   CompleteForFiles(model, FindDialect(dialect));
   return absl::OkStatus();
 }

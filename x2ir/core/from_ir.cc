@@ -258,7 +258,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
                                               : std::vector<std::string>();
   std::vector<OpsetImport> imports = {{"", opset}};
   imports.insert(imports.end(), extra_opsets.begin(), extra_opsets.end());
-  const DialectTarget facts(dialect, std::move(imports));
+  const DialectTarget facts(dialect, std::move(imports), target.List(kLacksOps));
   PassContext context{.target = &facts,
                       .refers_to_weights = RefersToWeights(target),
                       .keeps_weight_types = options.keep_weight_types,
@@ -295,8 +295,8 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   model.SetOpset("", opset);
   for (const OpsetImport& extra : extra_opsets) model.SetOpset(extra.domain, extra.version);
   const bool keeps = options.foreign.all && (!known || known->holds_any_ops);
-  X2IR_RETURN_IF_ERROR(
-      RewriteFromIr(model, dialect, source_opsets, keeps, options.progress, report));
+  X2IR_RETURN_IF_ERROR(RewriteFromIr(model, dialect, source_opsets, keeps, target.List(kLacksOps),
+                                     options.progress, report));
   if (keeps && !report.failures.empty()) {
     report.warnings.push_back(
         StrCat("kept as custom ops, which no runtime supports:\n", report.FailuresText()));

@@ -87,6 +87,9 @@ struct Format {
   // The passes that run before a graph (of the IR) is written, unless options name others; null:
   // the default ones.
   std::function<std::vector<std::string>(const Graph& graph)> passes{};
+  // Operators of the dialect that runtimes do not have for its files, though for others: export
+  // expresses them by others.
+  std::vector<std::string> lacks_ops{};
   // Whether inputs may have default values in the file; if not, a graph with default values is not
   // written.
   bool input_defaults = false;

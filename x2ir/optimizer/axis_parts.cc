@@ -76,10 +76,13 @@ bool AxisParts::TakeApart(size_t axis, const std::vector<Dim>& sizes) {
 
 bool AxisParts::Follow(const Node& move) {
   if (move.Is("transpose")) {
-    const std::vector<int64_t> perm = move.attrs().Ints("perm");
+    const std::vector<int64_t> perm = move.attrs().Ints("perm", {});
     if (perm.size() != after_.size()) return false;
     std::vector<Axis> moved;
-    for (const int64_t axis : perm) moved.push_back(std::move(after_[axis]));
+    for (const int64_t axis : perm) {
+      if (axis < 0 || axis >= static_cast<int64_t>(after_.size())) return false;
+      moved.push_back(after_[axis]);
+    }
     after_ = std::move(moved);
     return true;
   }

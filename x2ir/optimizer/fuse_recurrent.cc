@@ -2,13 +2,16 @@
 //  1. A `loop` or a `scan` of which a round computes one step of lstm, gru or rnn from slice i of a
 //     tensor is that op, forward or, if it takes the last slice first, in reverse.
 // The steps are those of recurrent_step.h. Every output of the body must be a state of the step, or
-// the stack of its hidden states: then nothing else that the body computes is used. Numbers are
+// the stack of its hidden states, or count the rounds: then nothing else that the body computes is
+// used. Numbers are
 // those of before, but for the order of the summands of a gate.
 // Only float32: no other type has kernels in all runtimes.
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/ops/axes.h"
@@ -26,9 +29,10 @@ X2IR_RULES_PASS(fuse_recurrent, "Loops that compute a recurrent layer become the
 struct RoundsOfBody {
   const Node& node;
   const Graph& body;
-  size_t states;            // the first operands, and the first outputs
-  size_t before = 0;        // operands, and inputs of the body, before the states
-  size_t body_outputs = 0;  // of the body before the states
+  size_t carried;              // the first outputs
+  std::vector<size_t> states;  // those that are not the number of the round
+  size_t before = 0;           // operands, and inputs of the body, before what is carried
+  size_t body_outputs = 0;     // of the body before that
   bool is_loop = false;
   Dim rounds{};  // of a loop
 
@@ -44,16 +48,24 @@ std::optional<RoundsOfBody> ReadRounds(const Node& node) {
     if (node.num_inputs() <= kLoopCarriedFrom) return std::nullopt;
     const Dim rounds = CountOfRounds(node);
     if (rounds.is_unknown()) return std::nullopt;
-    return RoundsOfBody{.node = node,
-                        .body = body,
-                        .states = node.num_inputs() - kLoopCarriedFrom,
-                        .before = kLoopCarriedFrom,
-                        .body_outputs = 1,
-                        .is_loop = true,
-                        .rounds = rounds};
+    RoundsOfBody rounds_of{.node = node,
+                           .body = body,
+                           .carried = node.num_inputs() - kLoopCarriedFrom,
+                           .states = {},
+                           .before = kLoopCarriedFrom,
+                           .body_outputs = 1,
+                           .is_loop = true,
+                           .rounds = rounds};
+    for (size_t i = 0; i < rounds_of.carried; ++i) {
+      if (!rounds.is_static() || !CountedFromNumber(node, i)) rounds_of.states.push_back(i);
+    }
+    return rounds_of;
   }
   const auto scanned = static_cast<size_t>(node.attrs().Int("num_scan_inputs"));
-  return RoundsOfBody{.node = node, .body = body, .states = node.num_inputs() - scanned};
+  RoundsOfBody scan{
+      .node = node, .body = body, .carried = node.num_inputs() - scanned, .states = {}};
+  for (size_t i = 0; i < scan.carried; ++i) scan.states.push_back(i);
+  return scan;
 }
 
 // Slice i of [length, batch, features], or of one with its axes in another order, as [batch,
@@ -61,14 +73,14 @@ std::optional<RoundsOfBody> ReadRounds(const Node& node) {
 std::optional<StepInput> InputOf(const RoundsOfBody& rounds, const Value* value) {
   if (!rounds.is_loop) {
     const auto& inputs = rounds.body.inputs();
-    for (size_t i = rounds.states; i < inputs.size(); ++i) {
+    for (size_t i = rounds.carried; i < inputs.size(); ++i) {
       if (inputs[i] != value) continue;
       Value* all = rounds.node.input(i);
       if (RankOf(all) != 3) return std::nullopt;
       const AttributeMap& attrs = rounds.node.attrs();
-      const int64_t axis = attrs.Ints("scan_input_axes")[i - rounds.states];
+      const int64_t axis = attrs.Ints("scan_input_axes")[i - rounds.carried];
       return StepInput{all, axis < 0 ? axis + 3 : axis,
-                       attrs.Ints("scan_input_directions")[i - rounds.states] == 1};
+                       attrs.Ints("scan_input_directions")[i - rounds.carried] == 1};
     }
     return std::nullopt;
   }
@@ -118,10 +130,10 @@ bool ReplaceRounds(Rewriter& r, const RoundsOfBody& rounds, const RecurrentStep&
   const Value* hidden = Unnamed(rounds.Result(order[0]));
   std::vector<bool> wanted(1 + order.size());
   for (size_t i = 0; i < order.size(); ++i) wanted[1 + i] = node.output(order[i]) != nullptr;
-  for (size_t i = rounds.states; i < node.num_outputs(); ++i) {
+  for (size_t i = rounds.carried; i < node.num_outputs(); ++i) {
     if (!node.output(i)) continue;
     if (Unnamed(rounds.Result(i)) != hidden) return false;
-    if (!rounds.is_loop && node.attrs().Ints("scan_output_axes")[i - rounds.states] != 0) {
+    if (!rounds.is_loop && node.attrs().Ints("scan_output_axes")[i - rounds.carried] != 0) {
       return false;
     }
     wanted[0] = true;
@@ -132,12 +144,18 @@ bool ReplaceRounds(Rewriter& r, const RoundsOfBody& rounds, const RecurrentStep&
   for (size_t i = 0; i < order.size(); ++i) {
     if (wanted[1 + i]) results[order[i]] = Squeeze({b, made[1 + i]}, {0});
   }
-  for (size_t i = rounds.states; i < node.num_outputs(); ++i) {
+  for (size_t i = rounds.carried; i < node.num_outputs(); ++i) {
     if (!node.output(i)) continue;
     const Expr y = Squeeze({b, made[0]}, {1});
     const bool backwards =
-        !rounds.is_loop && node.attrs().Ints("scan_output_directions")[i - rounds.states] == 1;
+        !rounds.is_loop && node.attrs().Ints("scan_output_directions")[i - rounds.carried] == 1;
     results[i] = backwards == step.input().backwards ? y : Slice(y, 0, -1, -kToEnd, -1);
+  }
+  for (size_t i = 0; i < rounds.carried; ++i) {
+    if (!node.output(i) || std::find(order.begin(), order.end(), i) != order.end()) continue;
+    const int64_t last = *CountedFromNumber(node, i) + rounds.rounds.value();
+    const Expr number = IntegerOf(b, node.output(i)->dtype(), last);
+    results[i] = Expand(number, b.Ints(std::vector<int64_t>(RankOf(node.output(i)), 1)));
   }
   if (!b.status().ok()) return false;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -148,10 +166,10 @@ bool ReplaceRounds(Rewriter& r, const RoundsOfBody& rounds, const RecurrentStep&
 
 absl::StatusOr<bool> FuseRounds(Rewriter& r) {
   const auto rounds = ReadRounds(r.node());
-  if (!rounds || rounds->states < 1 || rounds->states > 2) return false;
+  if (!rounds || rounds->states.empty() || rounds->states.size() > 2) return false;
   const auto input_of = [&](const Value* value) { return InputOf(*rounds, value); };
-  std::vector<std::vector<size_t>> orders = {{0}};
-  if (rounds->states == 2) orders = {{0, 1}, {1, 0}};
+  std::vector<std::vector<size_t>> orders = {rounds->states};
+  if (rounds->states.size() == 2) orders.push_back({rounds->states[1], rounds->states[0]});
   for (const std::vector<size_t>& order : orders) {
     std::vector<StepState> states;
     for (const size_t i : order) states.push_back({rounds->StateBefore(i), rounds->Result(i)});

@@ -13,7 +13,7 @@ namespace {
 constexpr int kMostDepth = 6, kMostNodes = 64;
 constexpr int64_t kMostElements = 4096;  // of a constant that is read
 
-using Range = IntegerRange;
+using Range = NumbersBetween;
 
 // The numbers of a type; those of bools are 0 and 1.
 std::optional<Range> OfType(DType type) {
@@ -135,6 +135,6 @@ class Ranges {
 
 }  // namespace
 
-std::optional<IntegerRange> RangeOf(const Value* value) { return Ranges().Of(value, 0); }
+std::optional<NumbersBetween> RangeOf(const Value* value) { return Ranges().Of(value, 0); }
 
 }  // namespace x2ir

@@ -9,13 +9,13 @@
 
 namespace X2IR_API x2ir {
 
-struct IntegerRange {
+struct NumbersBetween {
   int64_t low, high;  // of all elements
 };
 // From constants, bounds, places that arg_max and top_k give, numbers of rounds, and what is moved,
 // chosen or computed of these; else the numbers of the type. nullopt where the type is no integer.
 // Looks at a bounded number of nodes.
-std::optional<IntegerRange> RangeOf(const Value* value);
+std::optional<NumbersBetween> RangeOf(const Value* value);
 
 }  // namespace x2ir
 

@@ -4,9 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
-#include "x2ir/builder/size.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/match.h"
 
@@ -70,11 +68,12 @@ class StepMatcher {
 
  private:
   using Gate = RecurrentStep::Gate;
-  // A value after an activation.
+  // A value after an activation, or columns of it from one on.
   struct Activated {
     const Value* sum;
     RecurrentActivation by;
     bool is_gate;
+    int64_t from = 0;
     bool negative = false;  // it is of the sum's opposite
   };
 
@@ -92,10 +91,20 @@ class StepMatcher {
   }
 
   std::optional<Activated> Activation(const Value* value) const {
+    if (ColumnsOf(value) != step_.units_) return std::nullopt;  // one column would be broadcast
+    int64_t from = 0;
+    for (const char* op : {"slice", "split"}) {
+      const int64_t columns = ColumnsOf(value);
+      const Node* part = By(value, op);
+      const auto start = part ? StartOf(*part, value) : std::nullopt;
+      if (!start || columns < 0) continue;
+      from += *start;
+      value = part->input(0);
+    }
     for (const auto& [op, name, is_gate] : kActivationNames) {
       const Node* node = By(value, op);
       if (!node) continue;
-      Activated result{node->input(0), {std::string(name)}, is_gate};
+      Activated result{node->input(0), {std::string(name)}, is_gate, from};
       if (op == "hard_sigmoid") {
         result.by.alpha = static_cast<float>(node->attrs().Float("alpha"));
         result.by.beta = static_cast<float>(node->attrs().Float("beta"));
@@ -124,7 +133,9 @@ class StepMatcher {
     for (const size_t i : {0, 1}) {
       const auto output = OpenGate(product->input(i));
       const auto seen = Activation(product->input(1 - i));
-      if (!output || !seen || Unnamed(seen->sum) != Unnamed(states_[1].after)) continue;
+      if (!output || !seen || seen->from != 0 || Unnamed(seen->sum) != Unnamed(states_[1].after)) {
+        continue;
+      }
       return NextCell(*output, *seen);
     }
     return false;
@@ -229,7 +240,8 @@ class StepMatcher {
     gate_ = &step_.gates_[letter];
     of_state_alone_ = false;
     nodes_left_ = kMostNodes;
-    return ColumnsOf(gate.sum) == step_.units_ && Collect(gate.sum, 0, step_.units_, gate.negative);
+    const int64_t end = gate.from + step_.units_;
+    return ColumnsOf(gate.sum) >= end && Collect(gate.sum, gate.from, end, gate.negative);
   }
 
   // Columns [from, to) of a summand.
@@ -237,8 +249,9 @@ class StepMatcher {
     value = Unnamed(value);
     if (--nodes_left_ < 0 || value->dtype() != DType::kFloat32) return false;
     if (Value* vector = VectorOf(value, to)) {
+      const bool is_number = ElementsOf(*vector) == 1;
       (of_state_alone_ ? gate_->state_biases : gate_->biases)
-          .push_back({vector, from, to, negative});
+          .push_back({vector, is_number ? 0 : from, is_number ? 0 : to, negative});
       return true;
     }
     const Node* node = value->producer();
@@ -257,8 +270,10 @@ class StepMatcher {
       return true;
     }
     if (node->Is("neg")) return Collect(node->input(0), from, to, !negative);
-    if (node->Is("slice")) return CollectSlice(*node, from, to, negative);
-    if (node->Is("split")) return CollectSplit(*node, value, from, to, negative);
+    if (node->Is("slice") || node->Is("split")) {
+      const auto start = StartOf(*node, value);
+      return start && Collect(node->input(0), *start + from, *start + to, negative);
+    }
     if (node->Is("matmul") || node->Is("gemm")) return CollectProduct(*node, from, to, negative);
     if (node->Is("mul")) return CollectReset(*node, from, to, negative);
     return false;
@@ -287,36 +302,38 @@ class StepMatcher {
                : nullptr;
   }
 
-  bool CollectSlice(const Node& node, int64_t from, int64_t to, bool negative) {
+  // The first column of the operand that a slice, or the part of a split, has; nullopt where it is
+  // not of columns alone, one after the other.
+  static std::optional<int64_t> StartOf(const Node& node, const Value* part) {
     const int64_t columns = ColumnsOf(node.input(0));
-    const auto starts = KnownInts(node.input(1)), ends = KnownInts(node.input(2));
+    if (columns < 1 || ColumnsOf(part) < 0 ||
+        !ProvablyEqual((*node.input(0)->shape())[0], (*part->shape())[0])) {
+      return std::nullopt;
+    }
+    if (node.Is("split")) {
+      const int64_t axis = node.attrs().Int("axis");
+      int64_t start = 0;
+      for (const Value* output : node.outputs()) {
+        if ((axis != 1 && axis != -1) || output == part) break;
+        if (ColumnsOf(output) < 0) return std::nullopt;
+        start += ColumnsOf(output);
+      }
+      return axis == 1 || axis == -1 ? std::optional(start) : std::nullopt;
+    }
+    const auto starts = KnownInts(node.input(1));
     const auto axes = node.input(3) ? KnownInts(node.input(3)) : std::vector<int64_t>{0, 1};
     const auto steps = node.input(4) ? KnownInts(node.input(4)) : std::vector<int64_t>(2, 1);
-    if (columns < 1 || !starts || !ends || !axes || !steps || axes->size() < starts->size() ||
-        steps->size() < starts->size() || ends->size() != starts->size()) {
-      return false;
+    if (!starts || !axes || !steps || axes->size() < starts->size() ||
+        steps->size() < starts->size()) {
+      return std::nullopt;
     }
-    if (!ProvablyEqual((*node.input(0)->shape())[0], (*node.output(0)->shape())[0])) return false;
+    int64_t first = 0;
     for (size_t i = 0; i < starts->size(); ++i) {
-      if ((*steps)[i] != 1) return false;
+      if ((*steps)[i] != 1) return std::nullopt;
       if ((*axes)[i] == 0 || (*axes)[i] == -2) continue;
-      const int64_t start = (*starts)[i] < 0 ? (*starts)[i] + columns : (*starts)[i];
-      if (start < 0 || start + to > columns) return false;
-      return Collect(node.input(0), start + from, start + to, negative);
+      first = (*starts)[i] < 0 ? (*starts)[i] + columns : (*starts)[i];
     }
-    return Collect(node.input(0), from, to, negative);
-  }
-
-  bool CollectSplit(const Node& node, const Value* part, int64_t from, int64_t to, bool negative) {
-    const int64_t axis = node.attrs().Int("axis");
-    if (axis != 1 && axis != -1) return false;
-    int64_t start = 0;
-    for (const Value* output : node.outputs()) {
-      if (output == part) return Collect(node.input(0), start + from, start + to, negative);
-      if (ColumnsOf(output) < 0) return false;
-      start += ColumnsOf(output);
-    }
-    return false;
+    return first >= 0 && first + ColumnsOf(part) <= columns ? std::optional(first) : std::nullopt;
   }
 
   bool CollectProduct(const Node& node, int64_t from, int64_t to, bool negative) {
@@ -426,67 +443,6 @@ std::optional<RecurrentStep> RecurrentStep::Match(const Graph& graph,
                                                   const std::vector<StepState>& states,
                                                   const StepInputOf& input_of) {
   return StepMatcher(graph, states, input_of).Run();
-}
-
-// --- The layer ------------------------------------------------------------------------------
-
-namespace {
-
-// From a constant of a nested graph to one of the builder's.
-Expr FromOutside(Builder& b, Value* value) {
-  const Tensor* constant = value->fixed_constant();
-  return {b,
-          constant && value->graph() != &b.graph() ? b.Constant(*constant, value->name()) : value};
-}
-Expr Part(const Expr& x, int64_t axis, int64_t from, int64_t to) {
-  const Dim all = DimAt(x, axis);
-  return from == 0 && all == Dim(to) ? x : Slice(x, axis, from, to);
-}
-
-}  // namespace
-
-Value* RecurrentStep::Matrix(Builder& b, bool of_input) const {
-  std::vector<Value*> parts;
-  for (const char letter : IrOrder(cell_.op)) {
-    const Gate& gate = gates_.at(letter);
-    const Weights& w = of_input ? gate.of_input[0]
-                                : (gate.of_state.empty() ? gate.of_reset_state : gate.of_state)[0];
-    Expr part = FromOutside(b, w.matrix);
-    part = Part(part, w.transposed ? 1 : 0, w.first, w.last);
-    part = Part(part, w.transposed ? 0 : 1, w.from, w.to);
-    if (!w.transposed) part = Transpose(part, {1, 0});
-    parts.push_back(w.negative ? -part : part);
-  }
-  return Unsqueeze(Concat(b, parts, 0), {0});
-}
-
-Value* RecurrentStep::Biases(Builder& b, bool of_input) const {
-  std::vector<Value*> parts;
-  bool any = false;
-  for (const char letter : IrOrder(cell_.op)) {
-    const Gate& gate = gates_.at(letter);
-    Expr sum = Zeros(b, DType::kFloat32, {units_});
-    for (const Bias& bias : of_input ? gate.biases : gate.state_biases) {
-      Expr vector = FromOutside(b, bias.vector);
-      vector = ElementsOf(*bias.vector) == 1 ? Reshape(vector, {1})
-                                             : Part(Flat(vector), 0, bias.from, bias.to);
-      sum = bias.negative ? sum - vector : sum + vector;
-      any = true;
-    }
-    parts.push_back(sum);
-  }
-  return any ? Concat(b, parts, 0).value() : nullptr;
-}
-
-RecurrentLayer RecurrentStep::Layer(Builder& b) const {
-  RecurrentLayer layer;
-  layer.cell = cell_;
-  layer.w = Matrix(b, true);
-  layer.r = Matrix(b, false);
-  Value* of_input = Biases(b, true);
-  Value* of_state = Biases(b, false);
-  if (Value* both = BothBiases(b, of_input, of_state)) layer.biases = Unsqueeze({b, both}, {0});
-  return layer;
 }
 
 }  // namespace x2ir

@@ -64,7 +64,7 @@ class RecurrentStep {
     int64_t first = 0, last = 0, from = 0, to = 0;
     bool negative = false;
   };
-  // Numbers [from, to) of a vector, or the one that there is.
+  // Numbers [from, to) of a vector; both 0: the one that there is.
   struct Bias {
     Value* vector = nullptr;
     int64_t from = 0, to = 0;

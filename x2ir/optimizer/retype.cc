@@ -96,6 +96,11 @@ std::vector<DType> StandInTypes(const Node& node) {
   for (const DType to : kTypes) {
     if (to != from && MayStandIn(to, from, rule->use)) types.push_back(to);
   }
+  // Weights of few bits that are only moved should not become much larger.
+  if (BitWidth(from) < 8 && rule->use == NumberUse::kMoves) {
+    std::stable_partition(types.begin(), types.end(),
+                          [&](DType t) { return BitWidth(t) == 8 && HoldsEvery(t, from); });
+  }
   return types;
 }
 

@@ -70,20 +70,78 @@ bool HasOneElement(const Value& value) {
                               [](const Dim& dim) { return dim == Dim(1); });
 }
 
-// The greatest number of a round: that of a count which is not known is of its type.
-int64_t LastRoundOf(const Node& loop) {
-  if (const auto count = FixedNumber(loop.input(0))) return std::max<int64_t>(*count - 1, 0);
-  const Node* cast = loop.input(0) ? loop.input(0)->producer() : nullptr;
-  const bool narrow = cast && cast->Is("cast") && IsSignedInt(cast->input(0)->dtype()) &&
-                      BitWidth(cast->input(0)->dtype()) <= 32;
-  return narrow ? INT32_MAX - 1 : INT64_MAX;
-}
-
 // Whether a type holds all of the numbers.
 bool Holds(DType type, const RoundNumber& n) {
   if (!IsSignedInt(type) || BitWidth(type) < 8) return false;
   const int64_t most = BitWidth(type) == 64 ? INT64_MAX : (int64_t{1} << (BitWidth(type) - 1)) - 1;
   return n.low >= -most - 1 && n.high <= most;
+}
+
+const Value* WithoutIdentities(const Value* value) {
+  while (value && value->producer() && value->producer()->Is("identity")) {
+    value = value->producer()->input(0);
+  }
+  return value;
+}
+
+// n of value + n or n + value, where `of` is the value.
+std::optional<int64_t> AddedTo(const Value* of, const Value* sum) {
+  if (sum == of) return 0;
+  const Node* add = sum ? sum->producer() : nullptr;
+  if (!add || !add->Is("add")) return std::nullopt;
+  for (const size_t i : {0, 1}) {
+    if (WithoutIdentities(add->input(i)) == of) return FixedNumber(add->input(1 - i));
+  }
+  return std::nullopt;
+}
+
+// How many rounds there are at most, by a condition after each: `less` of a number that is counted
+// and a bound.
+std::optional<int64_t> RoundsByComparison(const Node& loop, const Value* condition) {
+  const Node* less = condition->producer();
+  if (!less || !less->Is("less")) return std::nullopt;
+  const Graph& body = loop.attrs().SubGraph("body");
+  const auto bound = FixedNumber(less->input(1));
+  const Value* number = WithoutIdentities(less->input(0));
+  if (!bound) return std::nullopt;
+  for (size_t i = 0; kLoopCarriedFrom + i < loop.num_inputs(); ++i) {
+    const auto start = CountedFromNumber(loop, i);
+    const auto added = start ? AddedTo(body.inputs()[kLoopCarriedFrom + i], number) : std::nullopt;
+    // In round k it is start + added + k. No sum leaves the type before it reaches the bound.
+    int64_t first = 0, more = 0;
+    if (!added || *added < 0 || *added > 1 || __builtin_add_overflow(*start, *added, &first) ||
+        !Holds(number->dtype(), {1, first, first, first}) ||
+        __builtin_sub_overflow(*bound, first, &more)) {
+      continue;
+    }
+    return std::max<int64_t>(more, 0) + (more < INT64_MAX ? 1 : 0);
+  }
+  return std::nullopt;
+}
+
+// The same of a condition that is several of them, or the one that the round was given.
+std::optional<int64_t> RoundsByCondition(const Node& loop, const Value* condition, int depth = 0) {
+  constexpr int kMostDepth = 4;
+  condition = WithoutIdentities(condition);
+  const Node* both = condition ? condition->producer() : nullptr;
+  if (!condition || depth > kMostDepth) return std::nullopt;
+  if (condition == loop.attrs().SubGraph("body").inputs()[1] ||
+      KnownCondition(*condition) == true) {
+    return INT64_MAX;
+  }
+  if (!both || !both->Is("and")) return RoundsByComparison(loop, condition);
+  const auto one = RoundsByCondition(loop, both->input(0), depth + 1);
+  const auto other = RoundsByCondition(loop, both->input(1), depth + 1);
+  return one && other ? std::optional(std::min(*one, *other)) : std::nullopt;
+}
+
+// The greatest number of a round: that of a count which is not known is of its type.
+int64_t LastRoundOf(const Node& loop) {
+  if (const auto count = RoundsOf(loop)) return std::max<int64_t>(*count - 1, 0);
+  const Node* cast = loop.input(0) ? loop.input(0)->producer() : nullptr;
+  const bool narrow = cast && cast->Is("cast") && IsSignedInt(cast->input(0)->dtype()) &&
+                      BitWidth(cast->input(0)->dtype()) <= 32;
+  return narrow ? INT32_MAX - 1 : INT64_MAX;
 }
 
 // The number with another one added; nullopt where it may overflow.
@@ -103,7 +161,14 @@ std::optional<RoundNumber> Negated(const RoundNumber& n) {
 std::optional<RoundNumber> RoundNumberOf(const Graph& body, const Value* value, int depth) {
   constexpr int kMostNodes = 8;
   if (!value || depth > kMostNodes || !HasOneElement(*value)) return std::nullopt;
-  if (value == body.inputs()[0]) return RoundNumber{1, 0, 0, LastRoundOf(*body.parent_node())};
+  const Node& loop = *body.parent_node();
+  if (value == body.inputs()[0]) return RoundNumber{1, 0, 0, LastRoundOf(loop)};
+  for (size_t i = 0; value->is_input() && kLoopCarriedFrom + i < loop.num_inputs(); ++i) {
+    if (value != body.inputs()[kLoopCarriedFrom + i]) continue;
+    const auto first = CountedFromNumber(loop, i);
+    const auto n = first ? PlusNumber({1, 0, 0, LastRoundOf(loop)}, *first) : std::nullopt;
+    return n && Holds(value->dtype(), *n) ? n : std::nullopt;
+  }
   const Node* node = value->producer();
   if (!node || !node->is_ir() || node->graph() != &body) return std::nullopt;
   const auto of = [&](size_t i) { return RoundNumberOf(body, node->input(i), depth + 1); };
@@ -150,16 +215,31 @@ Dim CountOfRounds(const Node& node) {
   return (*trips->elements())[0];
 }
 
+std::optional<int64_t> CountedFromNumber(const Node& loop, size_t carried) {
+  const Graph& body = loop.attrs().SubGraph("body");
+  const Value* before = body.inputs()[kLoopCarriedFrom + carried];
+  if (!IsSignedInt(before->dtype()) || !HasOneElement(*before)) return std::nullopt;
+  if (AddedTo(before, WithoutIdentities(body.outputs()[1 + carried])) != 1) return std::nullopt;
+  return FixedNumber(loop.input(kLoopCarriedFrom + carried));
+}
+
 std::optional<int64_t> RoundsOf(const Node& node) {
   const auto trips = KnownInts(node.input(0));
   const bool counted = trips && trips->size() == 1;
   if (counted && (*trips)[0] <= 0) return 0;
+  int64_t most = INT64_MAX;
   if (const Value* cond = node.input(1)) {
     const std::optional<bool> starts = KnownCondition(*cond);
     if (starts == false) return 0;
-    if (!starts || !StaysTrue(node.attrs().SubGraph("body"))) return std::nullopt;
+    if (!starts) return std::nullopt;
+    const Graph& body = node.attrs().SubGraph("body");
+    const auto by_condition = RoundsByCondition(node, body.outputs()[0]);
+    if (!by_condition) return std::nullopt;
+    most = *by_condition;
   }
-  return counted ? std::optional((*trips)[0]) : std::nullopt;
+  // Of a trip count that is not known, the condition may be the end or not.
+  if (counted) return std::min(most, (*trips)[0]);
+  return !node.input(0) && most != INT64_MAX ? std::optional(most) : std::nullopt;
 }
 
 bool MayBeRounds(const Node& node, int64_t rounds, size_t first, size_t carried, size_t from) {

@@ -12,8 +12,11 @@ namespace X2IR_API x2ir {
 
 inline constexpr size_t kLoopCarriedFrom = 2;  // the operands of a loop that are carried
 
-// How often a loop runs; nullopt where that is not known.
+// How often a loop runs; nullopt where that is not known. Of a condition it is known that it ends
+// the loop when a number that is counted reaches a bound.
 std::optional<int64_t> RoundsOf(const Node& node);
+// Where a value that the loop carries is one more in each round: its first number.
+std::optional<int64_t> CountedFromNumber(const Node& loop, size_t carried);
 // The same as a size, which may be symbolic; unknown where nothing is known.
 Dim CountOfRounds(const Node& node);
 

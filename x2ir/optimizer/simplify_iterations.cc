@@ -50,7 +50,7 @@ ReplacedRow RowOf(const Graph& body, size_t carried, const Dim& rounds) {
 
 // The loop again, with the outputs of the body in another order: `kept` of what is carried, then
 // all stacks, then `rows` without their first axis.
-Values WithStacks(Rewriter& r, const std::vector<size_t>& kept,
+Values WithStacks(Rewriter& r, const Dim& rounds, const std::vector<size_t>& kept,
                   const std::vector<const Value*>& rows) {
   const Node& node = r.node();
   const size_t carried = node.num_inputs() - kLoopCarriedFrom;
@@ -58,8 +58,10 @@ Values WithStacks(Rewriter& r, const std::vector<size_t>& kept,
   const std::shared_ptr<Graph> body = node.attrs().SubGraph("body").Clone(&copies);
   const std::vector<Value*> outputs = body->outputs(), inputs = body->inputs();
   body->ClearOutputs();
-  body->AddOutput(outputs[0]);
-  Values operands = {node.input(0), node.input(1)};
+  // Whatever ends it, the number of rounds says how many rows there are.
+  Value* count = rounds.is_static() ? r.b().Int(rounds.value(), "rounds") : node.input(0);
+  body->AddOutput(inputs[1]);
+  Values operands = {count, nullptr};
   std::vector<bool> wanted(kept.size(), true), is_kept(carried);
   for (const size_t i : kept) {
     body->AddOutput(outputs[1 + i]);
@@ -105,7 +107,7 @@ absl::StatusOr<bool> StackRows(Rewriter& r) {
     }
   }
   if (replaced.empty()) return false;
-  const Values made = WithStacks(r, kept, replaced);
+  const Values made = WithStacks(r, rounds, kept, replaced);
   if (!r.b().status().ok()) return false;
   Values results;
   const size_t stacks = node.num_outputs() - carried;

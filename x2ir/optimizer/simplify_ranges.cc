@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kMostKnown = 4096;  // elements of a result
 
 // Whether a comparison is true for all numbers, or false for all.
-std::optional<bool> Compared(std::string_view op, const IntegerRange& a, const IntegerRange& b) {
+std::optional<bool> Compared(std::string_view op, const NumbersBetween& a,
+                             const NumbersBetween& b) {
   if (op == "less") {
     if (a.high < b.low) return true;
     if (a.low >= b.high) return false;

@@ -77,6 +77,7 @@ class ArgumentWriter {
       return Json::Array(std::move(items));
     }
     if (!json.is_object()) return json;
+    if (json["class_name"].text() == "__tuple__") return Write(json["items"]);
     Json object = Json::Object();
     for (const auto& [name, item] : json.members()) object.Set(name, Write(item));
     return object;

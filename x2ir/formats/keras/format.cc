@@ -38,6 +38,8 @@ Match RecognizeKeras(const Candidate& file) {
           return ReadKeras(source, {.params = request.options.Text("params"),
                                     .hdf5_library = request.options.Flag("hdf5_library")});
         },
+    .write = [](const Model& model, const Sink& sink,
+                const FormatOptions&) { return WriteKeras(model, sink); },
 });
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Reads models of Keras: whole models in HDF5 (Keras 1, 2, tf.keras), Keras 3's ".keras" archives,
-// and architectures as JSON with a file of weights. Nodes are of dialect "keras":
+// Reads and writes models of Keras. Read are whole models in HDF5 (Keras 1, 2, tf.keras), Keras 3's
+// ".keras" archives, and architectures as JSON with a file of weights; written are archives of
+// Keras 3. Nodes are of dialect "keras":
 //
 //   a call of a layer       a node of the layer's class, named like the layer; its configuration as
 //                           attributes (what is nested is JSON, null is left out)
@@ -20,6 +21,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "x2ir/formats/io/sink.h"
 #include "x2ir/formats/io/source.h"
 #include "x2ir/graph_wrapper/model.h"
 
@@ -59,6 +61,11 @@ struct KerasOptions {
 // The version of the graph's opset is Keras's (1, 2 or 3). InvalidArgument or DataLoss for files
 // that are broken or of another format; NotFound for a file of weights that was asked for.
 absl::StatusOr<Model> ReadKeras(const Source& source, const KerasOptions& options = {});
+
+// Writes an archive of Keras 3: a Functional model of one call of each layer. Nodes are layers with
+// constants as weights, and operations ("ops.Add"); other constants are written into the
+// configuration. FailedPrecondition names all that an archive cannot hold.
+absl::Status WriteKeras(const Model& model, const Sink& sink);
 
 // Whether a text begins as the architecture of a model.
 bool LooksLikeKerasJson(std::string_view head);

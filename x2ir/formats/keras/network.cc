@@ -65,15 +65,6 @@ std::string SnakeCase(std::string_view name) {
   return snake;
 }
 
-// How a class of Keras 3's own is written where it is saved ("conv2d", not "conv2_d").
-std::string StoredName(const std::string& class_name) {
-  std::string snake = SnakeCase(class_name);
-  for (const char* d : {"1_d", "2_d", "3_d"}) {
-    for (size_t at = snake.find(d); at != snake.npos; at = snake.find(d)) snake.erase(at + 1, 1);
-  }
-  return snake;
-}
-
 int64_t ValuesIn(const Json& json) {
   int64_t count = 1 + static_cast<int64_t>(json.text().size() / 64);
   for (const Json& item : json.items()) count += ValuesIn(item);
@@ -872,6 +863,14 @@ std::vector<size_t> FindByName(const std::vector<std::string>& names, const Laye
     most = std::max(most, score);
   }
   return best;
+}
+
+std::string StoredName(const std::string& class_name) {
+  std::string snake = SnakeCase(class_name);
+  for (const char* d : {"1_d", "2_d", "3_d"}) {
+    for (size_t at = snake.find(d); at != snake.npos; at = snake.find(d)) snake.erase(at + 1, 1);
+  }
+  return snake;
 }
 
 std::string PolicyName(const Json& dtype) {

@@ -53,6 +53,9 @@ absl::Status BuildNetwork(const NetworkSource& source, Model* model);
 // name; empty: none is said.
 std::string PolicyName(const Json& dtype);
 
+// How a class of Keras 3 is called where its weights are stored ("conv2d", "max_pooling2d").
+std::string StoredName(const std::string& class_name);
+
 }  // namespace keras
 }  // namespace x2ir
 

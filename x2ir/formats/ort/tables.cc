@@ -105,6 +105,15 @@ absl::StatusOr<FlatRef> Tables::Info(const Value* value) {
   return file_.Table(std::move(table));
 }
 
+// It counts the bytes of a tensor by a table of types that lacks those of less than a byte and
+// complex ones (ONNX Runtime 1.23).
+absl::Status Tables::CheckConstant(const x2ir::Tensor& tensor) {
+  const DType dtype = tensor.dtype();
+  if (tensor.is_string() || (BitWidth(dtype) >= 8 && !IsComplex(dtype))) return absl::OkStatus();
+  return CannotExpress("ONNX Runtime does not load constants of ", x2ir::Name(dtype),
+                       " from files of its own format; an .onnx file can hold them");
+}
+
 FlatRef Tables::Dense(const x2ir::Tensor& tensor, std::string_view name,
                       std::string_view doc_string) {
   FlatTable table;

@@ -23,6 +23,8 @@ class Tables {
   absl::StatusOr<flat::FlatRef> Type(const x2ir::Type& type, std::string_view denotation = "");
   // A ValueInfo of the value; null: that of operands that are left out.
   absl::StatusOr<flat::FlatRef> Info(const Value* value);
+  // FailedPrecondition for constants that ONNX Runtime does not load.
+  static absl::Status CheckConstant(const x2ir::Tensor& tensor);
   // A dense Tensor; a SparseTensor.
   flat::FlatRef Dense(const x2ir::Tensor& tensor, std::string_view name,
                       std::string_view doc_string = "");

@@ -116,6 +116,7 @@ class Writer {
       case AttrKind::kTensor: {
         const Tensor& tensor = *attr.get<Tensor>();
         if (tensor.is_sparse()) return CannotExpress("a sparse tensor as attribute");
+        X2IR_RETURN_IF_ERROR(Tables::CheckConstant(tensor));
         type = AttrType::kTensor;
         table.Add(fb::Attribute::VT_T, tables_.Dense(tensor, ""));
         break;
@@ -125,6 +126,7 @@ class Writer {
         std::vector<FlatRef> tensors;
         for (const Tensor& tensor : *attr.get<std::vector<Tensor>>()) {
           if (tensor.is_sparse()) return CannotExpress("a sparse tensor as attribute");
+          X2IR_RETURN_IF_ERROR(Tables::CheckConstant(tensor));
           tensors.push_back(tables_.Dense(tensor, ""));
         }
         table.Add(fb::Attribute::VT_TENSORS, file_.Vector(tensors));
@@ -146,15 +148,18 @@ class Writer {
     return file_.Table(std::move(table));
   }
 
-  // The operator's parameters; of a custom operator one for each argument.
+  // The operator's parameters; of a custom operator one for each argument, with the names that
+  // ONNX Runtime gives them.
   absl::StatusOr<OrtOperator> OperatorOf(const Node& node, std::string_view domain,
                                          std::string_view op) {
     const int64_t opset = model_.Opset(domain);
     X2IR_ASSIGN_OR_RETURN(const std::optional<OrtOperator> found,
                           Operators().find(domain, op, opset));
     if (found) return *found;
-    return OrtOperator{
-        std::max<int64_t>(opset, 1), std::vector<std::string>(node.num_inputs()), {}};
+    OrtOperator custom{std::max<int64_t>(opset, 1), {}, {}};
+    for (size_t i = 0; i < node.num_inputs(); ++i) custom.inputs.push_back(StrCat("Input", i));
+    for (size_t i = 0; i < node.num_outputs(); ++i) custom.outputs.push_back(StrCat("Output", i));
+    return custom;
   }
 
   // How many arguments each parameter has; the last one has those that are left.
@@ -238,21 +243,27 @@ class Writer {
     for (const Value* value : borrowed.all) outer->Add(value);
 
     std::vector<FlatRef> dense, sparse;
-    const auto add_initializer = [&](const Value& value) {
+    const auto add_initializer = [&](const Value& value) -> absl::Status {
       const Tensor& tensor = *value.constant();
-      const Annotations* notes = value.annotations().get();
+      if (const absl::Status status = Tables::CheckConstant(tensor); !status.ok()) {
+        return Annotate(status, StrCat("initializer '", value.name(), "'"));
+      }
       if (tensor.is_sparse()) {
         sparse.push_back(tables_.Sparse(tensor, value.name()));
-      } else {
-        dense.push_back(
-            tables_.Dense(tensor, value.name(),
-                          notes && !value.is_input() ? std::string_view(notes->doc_string) : ""));
+        return absl::OkStatus();
       }
+      const Annotations* notes = value.annotations().get();
+      const bool described = notes && !value.is_input();
+      dense.push_back(tables_.Dense(tensor, value.name(),
+                                    described ? std::string_view(notes->doc_string) : ""));
+      return absl::OkStatus();
     };
     for (const Value* input : graph.inputs()) {
-      if (input->constant()) add_initializer(*input);
+      if (input->constant()) X2IR_RETURN_IF_ERROR(add_initializer(*input));
     }
-    for (const Value* constant : graph.constants()) add_initializer(*constant);
+    for (const Value* constant : graph.constants()) {
+      X2IR_RETURN_IF_ERROR(add_initializer(*constant));
+    }
 
     FlatTable table;
     table.Add(fb::Graph::VT_INITIALIZERS, file_.Vector(dense));
@@ -362,7 +373,6 @@ class Writer {
       std::map<std::string, std::vector<FlatRef>> by_name;
       const auto add = [&](fb::ArgType kind, const std::vector<std::string>& parameters) {
         for (uint32_t i = 0; i < parameters.size(); ++i) {
-          if (parameters[i].empty()) continue;
           FlatTable arg;
           arg.Add(fb::ArgTypeAndIndex::VT_ARG_TYPE, kind);
           arg.Add(fb::ArgTypeAndIndex::VT_INDEX, i);

@@ -13,10 +13,6 @@ namespace {
 // The version of GraphDefs that is written: that of TensorFlow 2.4, which has all ops that are.
 constexpr int64_t kWrittenProducer = 561;
 constexpr int64_t kWrittenMinConsumer = 12;
-// Constants up to this size are written again in each function that uses them: kernels and other
-// converters want axes and sizes as constants, and a function's arguments are none.
-constexpr size_t kSmallConstant = 1024;
-
 bool IsLoop(const Node& node) {
   return node.op().view() == "While" || node.op().view() == "StatelessWhile";
 }
@@ -315,7 +311,12 @@ absl::Status GraphWriter::WriteControlFlow(Scope& scope, const Node& node,
 absl::StatusOr<std::string> GraphWriter::WriteFunction(std::string_view base, const Graph& graph,
                                                        const std::vector<const Value*>& captured,
                                                        bool returns_captured) {
-  const std::string name = Unique(functions_, base);
+  // As TensorFlow itself calls functions: without the separators of nodes.
+  std::string plain(base);
+  for (char& c : plain) {
+    if (c == '/' || c == '.' || c == '-') c = '_';
+  }
+  const std::string name = Unique(functions_, plain);
   StringMap<int> names;
   Scope scope{graph, names, true};
   WireWriter signature;

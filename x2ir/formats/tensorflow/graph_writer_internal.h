@@ -24,6 +24,10 @@
 
 namespace x2ir::tf_format {
 
+// Constants up to so many bytes are no weights. They are written again in each function that uses
+// them: kernels and other converters want axes and sizes as constants, which arguments are not.
+inline constexpr size_t kSmallConstant = 1024;
+
 // Where a constant's value is.
 enum class ConstantPlace : uint8_t {
   kInside,    // in its Const node

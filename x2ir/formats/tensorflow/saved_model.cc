@@ -1,5 +1,7 @@
 // The messages of SavedModels.
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/graph_wrapper/option_error.h"
@@ -39,23 +41,34 @@ absl::StatusOr<SignatureProto> ReadSignature(const Source& source, const Entry& 
     (is_input ? signature.inputs : signature.outputs).push_back(std::move(port));
   }
   X2IR_RETURN_IF_ERROR(in.status());
-  // A map has no order of its own.
+  return signature;
+}
+
+// A map has no order of its own: by name, unless the file was written in the order of the ports.
+absl::Status OrderPorts(bool ordered, SignatureProto& signature) {
   for (auto* list : {&signature.inputs, &signature.outputs}) {
-    std::stable_sort(list->begin(), list->end(),
-                     [](const PortProto& a, const PortProto& b) { return a.name < b.name; });
-    for (size_t i = 0; i < list->size(); ++i) {
-      const std::string_view name = (*list)[i].name;
-      if (name.empty() || (i > 0 && name == (*list)[i - 1].name)) {
+    std::vector<size_t> by_name(list->size());
+    std::iota(by_name.begin(), by_name.end(), size_t{0});
+    std::stable_sort(by_name.begin(), by_name.end(),
+                     [&](size_t a, size_t b) { return (*list)[a].name < (*list)[b].name; });
+    for (size_t i = 0; i < by_name.size(); ++i) {
+      const std::string_view name = (*list)[by_name[i]].name;
+      if (name.empty() || (i > 0 && name == (*list)[by_name[i - 1]].name)) {
         return Invalid("signature '", signature.name, "' has ",
                        name.empty() ? "a tensor" : "two tensors", " of the name '", name, "'");
       }
     }
+    if (ordered) continue;
+    std::vector<PortProto> sorted;
+    for (const size_t i : by_name) sorted.push_back(std::move((*list)[i]));
+    *list = std::move(sorted);
   }
-  return signature;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<SavedModelProto> ReadMetaGraph(const Source& source, std::string_view bytes) {
   SavedModelProto model;
+  bool ordered = false;
   WireReader meta = source.Fields(bytes);
   while (meta.Next()) {
     switch (meta.field()) {
@@ -67,6 +80,9 @@ absl::StatusOr<SavedModelProto> ReadMetaGraph(const Source& source, std::string_
             model.tags.push_back(info.Bytes());
           if (info.field() == meta_graph_def_meta_info_def_field::kTensorflowVersion) {
             model.tensorflow_version = info.String();
+          }
+          if (info.field() == meta_graph_def_meta_info_def_field::kMetaGraphVersion) {
+            ordered = info.Bytes() == kOrderedVersion;
           }
         }
         X2IR_RETURN_IF_ERROR(info.status());
@@ -108,6 +124,9 @@ absl::StatusOr<SavedModelProto> ReadMetaGraph(const Source& source, std::string_
     }
   }
   X2IR_RETURN_IF_ERROR(meta.status());
+  for (SignatureProto& signature : model.signatures) {
+    X2IR_RETURN_IF_ERROR(OrderPorts(ordered, signature));
+  }
   std::sort(model.tags.begin(), model.tags.end());
   return model;
 }

@@ -11,9 +11,8 @@ namespace {
 constexpr std::string_view kServeTag = "serve";
 constexpr std::string_view kPredict = "tensorflow/serving/predict";
 constexpr int64_t kSchemaVersion = 1;
-constexpr int64_t kSaverV2 = 2;       // SaverDef::V2: a checkpoint with an index
-constexpr int64_t kMaxToKeep = 5;     // the default of savers
-constexpr size_t kSmallBytes = 1024;  // of constants that are no weights
+constexpr int64_t kSaverV2 = 2;    // SaverDef::V2: a checkpoint with an index
+constexpr int64_t kMaxToKeep = 5;  // the default of savers
 
 // Weights are variables; sizes, axes and the like stay constants, which kernels may require.
 ConstantPlace PlaceOfConstant(const Tensor& tensor) {
@@ -35,7 +34,7 @@ ConstantPlace PlaceOfConstant(const Tensor& tensor) {
     case DType::kUInt64:
     case DType::kComplex64:
     case DType::kComplex128:
-      return tensor.nbytes() > kSmallBytes ? ConstantPlace::kVariable : ConstantPlace::kInside;
+      return tensor.nbytes() > kSmallConstant ? ConstantPlace::kVariable : ConstantPlace::kInside;
     default: return ConstantPlace::kInside;
   }
 }
@@ -140,6 +139,7 @@ absl::Status MakeSavedModel(const Model& model, const SavedModelOptions& options
   out.Int(saved_model_field::kSavedModelSchemaVersion, kSchemaVersion);
   out.Begin(saved_model_field::kMetaGraphs);
   out.Begin(meta_graph_def_field::kMetaInfoDef);
+  out.Bytes(meta_graph_def_meta_info_def_field::kMetaGraphVersion, kOrderedVersion);
   out.Bytes(meta_graph_def_meta_info_def_field::kTags, kServeTag);
   out.End();
 

@@ -22,6 +22,8 @@ bool TakeVarint(std::string_view* bytes, uint64_t* value);
 // checksums of data that contains checksums are not 0.
 uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
 uint32_t MaskedCrc32c(uint32_t crc);
+// Crc32c on processors without an instruction for it.
+uint32_t Crc32cByTables(std::string_view bytes, uint32_t crc);
 
 // What was compressed with Snappy; DataLoss where it was not.
 absl::StatusOr<std::string> Unsnapped(std::string_view bytes);

@@ -135,6 +135,9 @@ bool ChangesState(std::string_view op);
 
 // --- SavedModels --------------------------------------------------------------------------------
 
+// What a SavedModel calls its version whose signatures have their inputs and outputs in order.
+inline constexpr std::string_view kOrderedVersion = "x2ir-1";
+
 // One tensor of a signature: how it is called there, and which tensor of the graph it is.
 struct PortProto {
   std::string_view name, tensor;

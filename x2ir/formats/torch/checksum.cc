@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "x2ir/formats/torch/zip_writer.h"
+#include "x2ir/formats/io/zip_writer.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

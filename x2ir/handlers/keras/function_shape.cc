@@ -84,7 +84,8 @@ class Subscript {
 
 Value* FunctionGetItem(KerasCall& c) {
   const Expr x = c.Tensor("x");
-  return Subscript(c).Run(x, c.Arg("key"));
+  const Json& key = c.Arg("key");
+  return Subscript(c).Run(x, key["class_name"].text() == "__tuple__" ? key["items"] : key);
 }
 
 Value* FunctionStridedSlice(KerasCall& c) {

@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "x2ir/builder/node_reader.h"
+#include "x2ir/builder/node_writer.h"
 #include "x2ir/core/dialect_spec.h"
 #include "x2ir/formats/json_tree.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -94,10 +95,43 @@ class KerasArgs : public NodeReader {
 // Settings of training: initializers, regularizers and the like.
 bool IsKerasHint(std::string_view name);
 
+// Writes nodes of layers and of operations ("ops.Add"), as Keras 3 has them. Results take the types
+// that are said, or those of the IR's node.
+class KerasWriter : public NodeWriter {
+ public:
+  using NodeWriter::NodeWriter;
+
+  // A layer that is called with these tensors, with its settings and constants as its weights.
+  Value* Layer(std::string_view class_name, std::vector<Value*> tensors, AttributeMap config = {},
+               const std::vector<Value*>& weights = {}, x2ir::Type result = {});
+  // With several results, and with tensors that it is given by name ("initial_state").
+  Values LayerAll(std::string_view class_name, std::vector<Value*> tensors, std::string_view name,
+                  const std::vector<Value*>& named, AttributeMap config,
+                  const std::vector<Value*>& weights, const std::vector<x2ir::Type>& results);
+  // An operation: tensors and constants by position, all other arguments by name.
+  Value* Function(std::string_view name, std::vector<Value*> operands,
+                  Json arguments = Json::Object(), x2ir::Type result = {});
+  // The same; its first argument is the list of operands.
+  Value* FunctionOfList(std::string_view name, std::vector<Value*> operands,
+                        Json arguments = Json::Object());
+  // With several results, of these types where they are known.
+  Values FunctionAll(std::string_view name, std::vector<Value*> operands, Json arguments,
+                     const std::vector<bool>& wanted, const std::vector<x2ir::Type>& results = {});
+
+  // Whether operand i is a dense constant of a file or a pass; null: it is not.
+  const Tensor* Weight(size_t i) const;
+  absl::Status WantFloats(size_t i = 0) const;  // FailedPrecondition for other elements
+};
+
+// {"axis": 1, "keepdims": true} and the like.
+Json KerasArguments(std::initializer_list<std::pair<std::string_view, Json>> arguments);
+Json KerasIntegers(const std::vector<int64_t>& numbers);
+
 // Rows (core/dialect_spec.h) of layers.
 struct KerasDialect : DialectDefaults {
   static constexpr std::string_view kName = "keras";
   using Args = KerasArgs;
+  using Writer = KerasWriter;
   static constexpr bool kFewerValues = true;
   static absl::Status Finish(KerasArgs& args);
 };

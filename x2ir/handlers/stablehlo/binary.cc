@@ -1,5 +1,8 @@
 // StableHLO: quotients, remainders and bits of integers.
+#include <algorithm>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/division.h"
@@ -81,14 +84,22 @@ Expr FromUnsigned(const Expr& bits, DType to) {
   if (BitWidth(to) < 8) return bits.To(to);
   return BitsAs(BitWidth(to) == 16 ? bits.To(DType::kUInt16) : bits, to);
 }
+// Shifts by the width and more, or by negative numbers, leave nothing. ONNX does not say what they
+// are, and ONNX Runtime 1.23 takes such a number modulo the width.
 Expr ShiftedBits(const Expr& bits, const Expr& by, std::string_view direction) {
-  return bits.Op("bit_shift", {by}, {{"direction", direction}});
+  const int64_t width = BitWidth(bits.dtype());
+  const Expr shifted = bits.Op("bit_shift", {by}, {{"direction", direction}});
+  const std::optional<std::vector<int64_t>> known = KnownInts(by.value());
+  const bool fits = known && std::all_of(known->begin(), known->end(),
+                                         [&](int64_t n) { return n >= 0 && n < width; });
+  if (fits) return shifted;
+  const Expr within = by.Op("less", {IntegerOf(bits.builder(), by.dtype(), width)});
+  return shifted * within.To(bits.dtype());
 }
 Expr ShiftedBy(const Expr& bits, int64_t by, std::string_view direction) {
   return ShiftedBits(bits, IntegerOf(bits.builder(), bits.dtype(), by), direction);
 }
 
-// Shifts by the width and more, or by negative numbers, leave nothing.
 Expr IntegerIn(StablehloArgs& a, size_t i) {
   a.Require(IsInteger(a.dtype(i)), StrCat("the bits of ", Name(a.dtype(i))));
   return a.in(i);

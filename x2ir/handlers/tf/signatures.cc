@@ -213,6 +213,8 @@ bool TfSignature::HasAttr(std::string_view name) const {
   return std::find(words.begin(), words.end(), name) != words.end();
 }
 
+absl::Span<const TfSignature> AllTfSignatures() { return kSignatures; }
+
 const TfSignature* FindTfSignature(std::string_view op) {
   static const auto* table = [] {
     auto* all = new std::map<std::string_view, const TfSignature*>;

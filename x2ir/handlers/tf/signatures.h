@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "x2ir/graph_wrapper/graph.h"
 
 namespace X2IR_API x2ir {
@@ -24,6 +25,7 @@ struct TfSignature {
   bool HasAttr(std::string_view name) const;
 };
 
+absl::Span<const TfSignature> AllTfSignatures();
 // Null for an op that is not written.
 const TfSignature* FindTfSignature(std::string_view op);
 

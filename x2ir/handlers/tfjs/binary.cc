@@ -56,19 +56,6 @@ absl::StatusOr<Value*> ToTfjsMod(TfWriter& w) {
   return w.Tf("SelectV2", {IsCorrected(w, rest), Arithmetic(w, "Sub", rest, w.in(1)), rest});
 }
 
-// a or b = a + b - (a and b); a xor b = a + b - 2 * (a and b).
-auto ToTfjsBits(int both) {
-  return [=](TfWriter& w) {
-    Value* common = Arithmetic(w, "BitwiseAnd", w.in(0), w.in(1));
-    if (both == 2) common = Arithmetic(w, "AddV2", common, common);
-    return Arithmetic(w, "Sub", Arithmetic(w, "AddV2", w.in(0), w.in(1)), common);
-  };
-}
-
-Value* ToTfjsNot(TfWriter& w) {
-  return w.Tf("Sub", {TfjsScalar(w, w.dtype() == DType::kUInt8 ? 255 : -1), w.in(0)});
-}
-
 // By a power of two; 2^31 is no int32, so that a shift to the right has two steps.
 Value* ToTfjsShift(TfWriter& w) {
   Value* two = TfjsScalar(w, 2);
@@ -112,20 +99,11 @@ absl::StatusOr<Value*> ToTfjsCast(TfWriter& w) {
   return result(Arithmetic(w, "Sub", rest, shift));
 }
 
-Value* ToTfjsSoftsign(TfWriter& w) {
-  Value* size = Arithmetic(w, "AddV2", Unary(w, "Abs", w.in(0)), TfjsScalar(w, 1));
-  return w.Tf("RealDiv", {w.in(0), size});
-}
-
 }  // namespace
 
 X2IR_TFJS(div).To("RealDiv", ToTfjsDiv);
 X2IR_TFJS(mod).To("FloorMod", ToTfjsMod);
-X2IR_TFJS(bitwise_or).To("BitwiseAnd", ToTfjsBits(1));
-X2IR_TFJS(bitwise_xor).To("BitwiseAnd", ToTfjsBits(2));
-X2IR_TFJS(bitwise_not).To("Sub", ToTfjsNot);
 X2IR_TFJS(bit_shift).To("FloorDiv", ToTfjsShift);
 X2IR_TFJS(cast).To("Cast", ToTfjsCast);
-X2IR_TFJS(softsign).To("RealDiv", ToTfjsSoftsign);
 
 }  // namespace x2ir

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "x2ir/graph_wrapper/status.h"
@@ -16,7 +17,13 @@ constexpr TfSignature kTfjsOps[] = {
 #include "x2ir_tfjs_ops_schema_data.inc"
 };
 
+// In its list, but without effect or failing (4.22): BitwiseAnd looks for operands of other names,
+// FakeQuantWithMinMaxVars gives its operand, and lists lose their tensors where a function ends.
+constexpr std::string_view kBroken[] = {"BitwiseAnd", "EmptyTensorList", "FakeQuantWithMinMaxVars",
+                                        "TensorListReserve"};
+
 const TfSignature* FindTfjsOp(std::string_view name) {
+  if (std::find(std::begin(kBroken), std::end(kBroken), name) != std::end(kBroken)) return nullptr;
   const auto* found = std::lower_bound(
       std::begin(kTfjsOps), std::end(kTfjsOps), name,
       [](const TfSignature& op, std::string_view wanted) { return op.op < wanted; });
@@ -101,6 +108,36 @@ constexpr std::string_view kMayOverflow[] = {
     "MatMul", "Mul",      "Neg",           "Pow",     "Prod",   "Range",  "Sub",
     "Sum",    "FloorDiv", "Mean",          "Conv2D",  "Conv3D"};
 
+// A size that is known; nullopt for others.
+std::optional<int64_t> SizeOf(const Value* value, int64_t axis) {
+  const Shape* shape = value ? value->shape() : nullptr;
+  if (!shape || shape->rank() <= axis || !(*shape)[axis].is_static()) return std::nullopt;
+  return (*shape)[axis].value();
+}
+
+std::string ShapeProblem(const Node& node) {
+  const std::string_view op = node.op().view();
+  const bool back = op == "Conv2DBackpropInput";
+  if (op == "Conv2D" || op == "Conv3D" || back) {
+    const int64_t channels = op == "Conv3D" ? 4 : 3;
+    const auto own = SizeOf(node.input(back ? 2 : 0), channels);
+    const auto kernel = SizeOf(node.input(1), back ? 3 : channels - 1);
+    if (own && kernel && own != kernel) return "convolutions have no groups in TensorFlow.js";
+    const Tensor* sizes = back ? node.input(0)->fixed_constant() : nullptr;
+    const auto results = SizeOf(node.input(1), 2);
+    if (sizes && sizes->num_elements() == 4 && results && sizes->AsInt(3) != *results) {
+      return "transposed convolutions have no groups in TensorFlow.js";
+    }
+  }
+  if (op == "Max" || op == "Min") {
+    const Shape* shape = node.input(0)->shape();
+    for (int64_t axis = 0; shape && axis < shape->rank(); ++axis) {
+      if (SizeOf(node.input(0), axis) == 0) return "TensorFlow.js gives NaN where there is nothing";
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 bool HasTfjsOp(Symbol op) { return FindTfjsOp(op.view()) != nullptr; }
@@ -131,6 +168,7 @@ std::vector<std::string> CheckTfjsNode(const Node& node) {
           StrCat("TensorFlow.js does not read attribute '", name.str(), "' = ", value.ToString()));
     }
   }
+  if (const std::string problem = ShapeProblem(node); !problem.empty()) problems.push_back(problem);
   const bool pool = op->op.find("Pool") != op->op.npos;
   if (pool && node.attrs().Has("padding") && node.attrs().String("padding") == "EXPLICIT") {
     problems.push_back("pools have no explicit padding in TensorFlow.js");

@@ -1,8 +1,9 @@
-// Writes zip archives as PyTorch reads them: every entry stored, its bytes at a multiple of 64 in
-// the file, so that weights can be mapped; zip64 records where sizes need them. The same entries
-// make the same bytes: there are no times. Bytes of mapped tensors go from file to file in pieces.
-#ifndef X2IR_FORMATS_TORCH_ZIP_WRITER_H_
-#define X2IR_FORMATS_TORCH_ZIP_WRITER_H_
+// Writes zip archives as PyTorch and Keras read them: every entry stored, its bytes at a multiple
+// of 64 in the file, so that weights can be mapped; zip64 records where sizes need them. The same
+// entries make the same bytes: there are no times. Bytes of mapped tensors go from file to file in
+// pieces.
+#ifndef X2IR_FORMATS_IO_ZIP_WRITER_H_
+#define X2IR_FORMATS_IO_ZIP_WRITER_H_
 
 #include <cstdint>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "x2ir/formats/io/atomic_file.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
@@ -22,6 +24,12 @@ class ZipWriter {
   // Names must be plain paths of less than 65536 bytes, each once.
   absl::Status Add(std::string_view name, std::string_view bytes);
   absl::Status Add(std::string_view name, const Tensor& tensor);  // of neither strings nor sparse
+  // Several parts one after the other, each a text, or a tensor where there is one.
+  struct Part {
+    std::string text;
+    const Tensor* tensor = nullptr;
+  };
+  absl::Status Add(std::string_view name, absl::Span<const Part> parts);
   // The end of the last entry.
   absl::Status Finish();
 
@@ -43,4 +51,4 @@ uint32_t ZipChecksum(std::string_view bytes, uint32_t crc = 0);
 
 }  // namespace x2ir
 
-#endif  // X2IR_FORMATS_TORCH_ZIP_WRITER_H_
+#endif  // X2IR_FORMATS_IO_ZIP_WRITER_H_

@@ -1,4 +1,4 @@
-#include "x2ir/formats/torch/zip_writer.h"
+#include "x2ir/formats/io/zip_writer.h"
 
 #include <algorithm>
 #include <utility>
@@ -75,6 +75,35 @@ absl::Status ZipWriter::Add(std::string_view name, const Tensor& tensor) {
   X2IR_RETURN_IF_ERROR(file_.Append(
       tensor, [&entry](std::string_view bytes) { entry.crc = ZipChecksum(bytes, entry.crc); }));
   return file_.Replace(entry.header + kChecksumInHeader, Record().Put(entry.crc).bytes());
+}
+
+absl::Status ZipWriter::Add(std::string_view name, absl::Span<const Part> parts) {
+  const auto view = [](const Part& part) -> std::string_view {
+    if (!part.tensor) return part.text;
+    return {reinterpret_cast<const char*>(part.tensor->bytes().data()), part.tensor->nbytes()};
+  };
+  uint64_t size = 0;
+  for (const Part& part : parts) size += part.tensor ? part.tensor->nbytes() : part.text.size();
+  uint32_t crc = 0;
+  if (!file_.can_replace()) {
+    for (const Part& part : parts) crc = ZipChecksum(view(part), crc);
+  }
+  X2IR_RETURN_IF_ERROR(Begin(name, size, crc));
+  const uint64_t header = entries_.back().header;
+  for (const Part& part : parts) {
+    if (!file_.can_replace()) {
+      X2IR_RETURN_IF_ERROR(file_.Append(view(part)));
+    } else if (part.tensor) {
+      X2IR_RETURN_IF_ERROR(file_.Append(
+          *part.tensor, [&crc](std::string_view bytes) { crc = ZipChecksum(bytes, crc); }));
+    } else {
+      crc = ZipChecksum(part.text, crc);
+      X2IR_RETURN_IF_ERROR(file_.Append(part.text));
+    }
+  }
+  entries_.back().crc = crc;
+  if (!file_.can_replace()) return absl::OkStatus();
+  return file_.Replace(header + kChecksumInHeader, Record().Put(crc).bytes());
 }
 
 absl::Status ZipWriter::Finish() {

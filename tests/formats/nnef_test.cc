@@ -1,0 +1,323 @@
+// Models of NNEF: what texts compute, tensors and archives, what is refused.
+#include "x2ir/formats/nnef/nnef.h"
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/core/back_util.h"
+#include "tests/ops/text_eval_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/core/io_file.h"
+#include "x2ir/formats/io/tar.h"
+#include "x2ir/formats/nnef/tensor_file.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+#include "x2ir/inspect/verify.h"
+
+namespace x2ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Files = std::map<std::string, std::string>;
+
+absl::StatusOr<Model> ReadFiles(const Files& files) {
+  const auto held = std::make_shared<Files>(files);
+  return Import(FromMemory("", "graph.nnef", held), {.format = "nnef"});
+}
+
+// "float32[2]{1, 2}" for each output, or the error.
+std::string Computes(const absl::StatusOr<Model>& model, const std::vector<std::string>& inputs) {
+  if (!model.ok()) return StrCat("error ", std::string(model.status().message()));
+  IoCase io;
+  for (const std::string& input : inputs) {
+    const auto graph = ParseGraph(StrCat("graph g() -> (v) {\n v = ", input, "\n}"));
+    if (!graph.ok()) return StrCat("error ", std::string(graph.status().message()));
+    io.inputs.push_back(*(*graph)->outputs()[0]->constant());
+  }
+  io.outputs.assign(model->graph->outputs().size(), std::nullopt);
+  const auto results = RunCase(*model->graph, io);
+  if (!results.ok()) return StrCat("error ", std::string(results.status().message()));
+  std::string text;
+  for (const Datum& datum : *results) {
+    StrAppend(&text, text.empty() ? "" : "; ", TensorText(*datum.tensor()));
+  }
+  return text;
+}
+// A graph of one input x of that shape and the lines, which define y.
+std::string Text(std::string_view shape, std::string_view lines, std::string_view before = "") {
+  return StrCat("version 1.0;\n", before, "graph g(x) -> (y) {\n  x = external(shape = ", shape,
+                ");\n  ", lines, "\n}\n");
+}
+
+struct Row {
+  std::string_view shape, lines, input, want, before = "";
+};
+
+// Results follow from the formulas of the specification, by hand.
+const Row kRows[] = {
+    // Tensors of fewer axes broadcast from the first axis.
+    {"[2,2]", "b = constant(shape = [2], value = [10.0, 20.0]); y = x + b;",
+     "float32[2,2]{1, 2, 3, 4}", "float32[2,2]{11, 12, 23, 24}"},
+    {"[2]", "y = -x * 2.0 ^ 3.0;", "float32[2]{1, 2}", "float32[2]{-8, -16}"},
+    {"[3]", "y = round(x);", "float32[3]{0.5, -2.5, 1.4}", "float32[3]{1, -3, 1}"},
+    {"[2]", "y = rsqr(x);", "float32[2]{1, 2}", "float32[2]{1, 0.25}"},
+    {"[3]", "y = clamp(x, 0.0, 1.0);", "float32[3]{-1, 0.5, 2}", "float32[3]{0, 0.5, 1}"},
+    {"[2]", "y = select(x < 1.5, x, 9.0);", "float32[2]{1, 2}", "float32[2]{1, 9}"},
+    {"[1,1,3]", "y = softmax(x, axes = [2]);", "float32[1,1,3]{0, 0, 0}",
+     "float32[1,1,3]{0.33333334, 0.33333334, 0.33333334}"},
+    // Padding that is left out: a result for each step, an odd element at the end.
+    {"[1,1,4]", "w = constant(shape = [1,1,2], value = [1.0, 1.0]); y = conv(x, w);",
+     "float32[1,1,4]{1, 2, 3, 4}", "float32[1,1,4]{3, 5, 7, 4}"},
+    {"[1,1,3]",
+     "w = constant(shape = [1,1,3], value = [1.0, 1.0, 1.0]); y = conv(x, w, border = "
+     "'replicate');",
+     "float32[1,1,3]{1, 2, 3}", "float32[1,1,3]{4, 6, 8}"},
+    {"[1,1,3]",
+     "w = constant(shape = [1,1,3], value = [1.0, 1.0, 1.0]); y = conv(x, w, border = 'reflect');",
+     "float32[1,1,3]{1, 2, 3}", "float32[1,1,3]{5, 6, 7}"},
+    {"[1,2,2]",
+     "w = constant(shape = [2,1,1], value = [2.0, 3.0]); y = conv(x, w, 1.0, groups = 0);",
+     "float32[1,2,2]{1, 2, 3, 4}", "float32[1,2,2]{3, 5, 10, 13}"},
+    {"[1,1,2]",
+     "w = constant(shape = [1,1,2], value = [1.0, 2.0]); y = deconv(x, w, stride = [2]);",
+     "float32[1,1,2]{1, 10}", "float32[1,1,4]{1, 2, 10, 20}"},
+    {"[1,1,2]",
+     "w = constant(shape = [1,1,2], value = [1.0, 2.0]); y = deconv(x, w, padding = [(0,0)], "
+     "stride = [2], output_shape = [1,1,5]);",
+     "float32[1,1,2]{1, 10}", "float32[1,1,5]{1, 2, 10, 20, 0}"},
+    // A border of zeros takes part in a pool, unless it is ignored.
+    {"[1,1,2]",
+     "y = max_pool(x, size = [1,1,2], padding = [(0,0),(0,0),(0,1)], border = 'constant');",
+     "float32[1,1,2]{-1, -2}", "float32[1,1,2]{-1, 0}"},
+    {"[1,1,2]",
+     "y = max_pool(x, size = [1,1,2], padding = [(0,0),(0,0),(0,1)], border = 'ignore');",
+     "float32[1,1,2]{-1, -2}", "float32[1,1,2]{-1, -2}"},
+    {"[1,1,2]", "y = box(x, size = [1,1,2], padding = [(0,0),(0,0),(0,1)], normalize = true);",
+     "float32[1,1,2]{2, 4}", "float32[1,1,2]{3, 2}"},
+    {"[1,1,2]",
+     "y = box(x, size = [1,1,2], padding = [(0,0),(0,0),(0,1)], border = 'ignore', normalize = "
+     "true);",
+     "float32[1,1,2]{2, 4}", "float32[1,1,2]{3, 4}"},
+    {"[1,3,1]", "y = box(x, size = [1,3,1]);", "float32[1,3,1]{1, 2, 4}",
+     "float32[1,3,1]{3, 7, 6}"},
+    {"[1,1,2]", "y = debox(x, size = [1,1,3], stride = [1,1,2], padding = [(0,0),(0,0),(0,0)]);",
+     "float32[1,1,2]{1, 10}", "float32[1,1,5]{1, 1, 11, 10, 10}"},
+    {"[1,1,4]", "y = nearest_downsample(x, factor = [2]);", "float32[1,1,4]{1, 2, 3, 4}",
+     "float32[1,1,2]{1, 3}"},
+    {"[1,1,4]", "y = area_downsample(x, factor = [2]);", "float32[1,1,4]{1, 2, 3, 4}",
+     "float32[1,1,2]{1.5, 3.5}"},
+    {"[1,1,2]", "y = multilinear_upsample(x, factor = [2], method = 'asymmetric');",
+     "float32[1,1,2]{1, 3}", "float32[1,1,4]{1, 2, 3, 3}"},
+    {"[1,1,2]", "y = multilinear_upsample(x, factor = [2], method = 'symmetric');",
+     "float32[1,1,2]{1, 3}", "float32[1,1,4]{1, 1.5, 2.5, 3}"},
+    {"[2,2]", "m, v = moments(x, axes = [1]); y = m + v;", "float32[2,2]{1, 3, 2, 2}",
+     "float32[2,1]{3, 2}"},
+    {"[2,2]", "y = l1_normalization(x, axes = [1]);", "float32[2,2]{1, -3, 2, 2}",
+     "float32[2,2]{0.25, -0.75, 0.5, 0.5}"},
+    {"[1,3,1]", "y = local_response_normalization(x, size = [1,3,1], beta = 1.0, alpha = 3.0);",
+     "float32[1,3,1]{1, 1, 1}", "float32[1,3,1]{0.33333334, 0.25, 0.33333334}"},
+    {"[1,2]",
+     "m = constant(shape = [1,2], value = [1.0]); y = batch_normalization(x, m, m, m, m, epsilon "
+     "= 3.0);",
+     "float32[1,2]{3, 5}", "float32[1,2]{2, 3}"},
+    // An end of 0 is the end; a size of 0 stays, -1 is what is left.
+    {"[4]", "y = slice(x, axes = [0], begin = [1], end = [0]);", "float32[4]{1, 2, 3, 4}",
+     "float32[3]{2, 3, 4}"},
+    {"[4]", "y = slice(x, axes = [0], begin = [-3], end = [-1], stride = [2]);",
+     "float32[4]{1, 2, 3, 4}", "float32[1]{2}"},
+    {"[2,4]", "y = reshape(x, shape = [2, -1], axis_start = 1, axis_count = 1);",
+     "float32[2,4]{1, 2, 3, 4, 5, 6, 7, 8}", "float32[2,2,2]{1, 2, 3, 4, 5, 6, 7, 8}"},
+    {"[2,2]", "y = reshape(x, shape = [0, 1, -1]);", "float32[2,2]{1, 2, 3, 4}",
+     "float32[2,1,2]{1, 2, 3, 4}"},
+    {"[3]", "[a, b] = split(x, axis = 0, ratios = [1, 2]); y = concat([b, a], axis = 0);",
+     "float32[3]{1, 2, 3}", "float32[3]{2, 3, 1}"},
+    {"[2]", "[a, b] = unstack(x, axis = 0); y = stack([b, a], axis = 0);", "float32[2]{1, 2}",
+     "float32[2]{2, 1}"},
+    {"[2]", "y = pad(x, padding = [(1, 1)], border = 'replicate');", "float32[2]{1, 2}",
+     "float32[4]{1, 1, 2, 2}"},
+    {"[2,1]", "y = tile(x, repeats = [1, 2]);", "float32[2,1]{1, 2}", "float32[2,2]{1, 1, 2, 2}"},
+    {"[2,2]", "y = matmul(x, x, transposeA = true);", "float32[2,2]{1, 2, 3, 4}",
+     "float32[2,2]{10, 14, 14, 20}"},
+    {"[3]", "y = argmax_reduce(x, axes = [0]);", "float32[3]{1, 3, 2}", "int64[1]{1}"},
+    // Steps of a quarter between 0 and 0.75.
+    {"[3]", "y = linear_quantize(x, 0.0, 0.75, bits = 2);", "float32[3]{0.3, 0.4, 2}",
+     "float32[3]{0.25, 0.5, 0.75}"},
+    {"[3]",
+     "y = zero_point_linear_quantize(x, 1, 0.5, bits = 8, signed = false, symmetric = false);",
+     "float32[3]{-2, 0.3, 1000}", "float32[3]{-0.5, 0.5, 127}"},
+    {"[2]", "y = logarithmic_quantize(x, 4.0, bits = 2);", "float32[2]{3, -0.3}",
+     "float32[2]{4, -0.5}"},
+    // Fragments, lists and conditions of the compositional syntax.
+    {"[2]", "y = twice(x, shift = 1.0);", "float32[2]{1, 2}", "float32[2]{3, 5}",
+     "fragment twice(a: tensor<scalar>, shift: scalar = 0.0) -> (b: tensor<scalar>) { b = a * 2.0 "
+     "+ shift; }\n"},
+    {"[1,1,4]", "y = part(x, factor = [2]);", "float32[1,1,4]{1, 2, 3, 4}", "float32[1,1,2]{2, 4}",
+     "fragment part(a: tensor<scalar>, factor: integer[]) -> (b: tensor<scalar>) {\n"
+     "  n = 2 + length_of(factor);\n"
+     "  s = [for i in range_of(factor) yield factor[i] * 1 if i >= 0 else 7];\n"
+     "  b = max_pool(a, size = [1,1] + s, stride = [1,1] + s, padding = [(0,0)] * n);\n}\n"},
+};
+
+TEST(Nnef, TextsCompute) {
+  for (const Row& row : kRows) {
+    const std::string text = Text(row.shape, row.lines, row.before);
+    const auto model = ReadFiles({{"graph.nnef", text}});
+    EXPECT_EQ(Computes(model, {std::string(row.input)}), row.want) << text;
+  }
+}
+
+struct Refusal {
+  std::string_view text, want;
+};
+TEST(Nnef, WrongTextsAreErrors) {
+  const Refusal rows[] = {
+      {"version 1.0;", "expected 'graph'"},
+      {"version 1.0;\ngraph g(x) -> (y) { y = x; }", "'x' is not defined"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); }", "'y' is not defined"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = nonsense(x); }",
+       "operator 'nonsense'"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = relu(x, z = 1); }",
+       "'relu' has no parameter 'z'"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = squeeze(x); }",
+       "'squeeze': 'axes' is missing"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = x; y = x; }",
+       "'y' is defined twice"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = variable(shape = [2], "
+       "label = '../w'); }",
+       "there is no file '../w.dat'"},
+      {"version 1.0;\nfragment f(a: tensor<scalar>) -> (b: tensor<scalar>) { b = f(a); }\ngraph "
+       "g(x) -> (y) { x = external(shape = [2]); y = f(x); }",
+       "call each other too deep"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); n = [0] * 1000000 * 1000000; "
+       "y = x; }",
+       "a list repeated"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [2]); y = update(x, x); }",
+       "update"},
+      {"version 1.0;\ngraph g(x) -> (y) { x = external(shape = [1,1,2]); y = max_pool(x, size = "
+       "[1,1,2], border = 'reflect-even'); }",
+       "reflect-even"},
+  };
+  for (const Refusal& row : rows) {
+    const auto model = ReadFiles({{"graph.nnef", std::string(row.text)}});
+    ASSERT_FALSE(model.ok()) << row.text;
+    EXPECT_THAT(std::string(model.status().message()), HasSubstr(row.want)) << row.text;
+  }
+  std::string deep = "version 1.0;\ngraph g(x) -> (y) { y = ";
+  for (int i = 0; i < 100000; ++i) deep += '(';
+  EXPECT_THAT(std::string(ReadFiles({{"graph.nnef", deep}}).status().message()),
+              HasSubstr("nested too deep"));
+}
+
+// A header and elements, as the specification has them.
+std::string Dat(uint16_t type, uint32_t bits, std::vector<uint32_t> dims, std::string_view items) {
+  std::string file(128, '\0');
+  const auto put = [&](size_t at, auto value) { std::memcpy(&file[at], &value, sizeof(value)); };
+  file[0] = 0x4e;
+  file[1] = static_cast<char>(0xef);
+  file[2] = 1;
+  put(4, static_cast<uint32_t>(items.size()));
+  put(8, static_cast<uint32_t>(dims.size()));
+  for (size_t i = 0; i < dims.size(); ++i) put(12 + 4 * i, dims[i]);
+  put(44, bits);
+  put(48, type);
+  return file + std::string(items);
+}
+
+TEST(Nnef, TensorFilesOfAllTypes) {
+  struct DatRow {
+    uint16_t type;
+    uint32_t bits;
+    std::string_view items;
+    std::string_view want;
+  };
+  using namespace std::string_view_literals;
+  const DatRow rows[] = {
+      {0, 16, "\x00\x3c\x00\x40"sv, "float16[2]{1, 2}"},
+      {0, 32, "\x00\x00\x80\x3f\x00\x00\x00\x40"sv, "float32[2]{1, 2}"},
+      {1, 8, "\x01\xff"sv, "uint8[2]{1, 255}"},
+      {3, 8, "\x01\xff"sv, "int8[2]{1, -1}"},
+      {4, 16, "\x01\x00\xff\xff"sv, "int16[2]{1, -1}"},
+      {5, 1, "\x40"sv, "bool[2]{false, true}"},
+      {5, 8, "\x00\x07"sv, "bool[2]{false, true}"},
+      {1, 4, "\x01"sv, "error"},
+      {0, 32, "\x00\x00\x80\x3f"sv, "error"},
+  };
+  for (const DatRow& row : rows) {
+    const std::string file = Dat(row.type, row.bits, {2}, row.items);
+    const absl::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(file.data()),
+                                            file.size());
+    const auto tensor = nnef::ReadTensorFile(Blob::InMemory(bytes, nullptr, "w.dat"));
+    EXPECT_EQ(tensor.ok() ? TensorText(tensor->tensor) : "error", row.want);
+  }
+}
+
+// Stored integers of a quantization are the numbers that they stand for.
+TEST(Nnef, QuantizedVariables) {
+  const Files files = {
+      {"graph.nnef", Text("[2]", "w = variable(shape = [2], label = 'w'); y = x + w;")},
+      {"w.dat", Dat(2, 8, {2}, "\x03\x05")},
+      {"graph.quant",
+       "\"w\": zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
+       "symmetric = false);\n"}};
+  EXPECT_EQ(Computes(ReadFiles(files), {"float32[2]{0, 10}"}), "float32[2]{1, 12}");
+}
+
+// Written as a folder and as archives; the same bytes when it is written again.
+TEST(Nnef, WrittenFilesAreReadAgain) {
+  const Files files = {
+      {"graph.nnef",
+       Text("[2, 2]",
+            "w = variable(shape = [2, 2], label = 'w'); t = matmul(x, w); y = relu(t) + 0.5;")},
+      {"w.dat",
+       Dat(0, 32, {2, 2}, std::string_view("\0\0\x80\x3f\0\0\0\x40\0\0\0\0\0\0\x80\x3f", 16))}};
+  for (const std::string name : {"m.nnef", "m.nnef.tar", "m.nnef.tgz"}) {
+    auto model = ReadFiles(files);
+    std::shared_ptr<Files> written[2];
+    for (auto& round : written) {
+      ASSERT_TRUE(model.ok()) << model.status();
+      round = std::make_shared<Files>();
+      ASSERT_TRUE(Export(*std::move(model), IntoMemory(name, round), {.format = "nnef"}).ok());
+      const bool folder = name == "m.nnef";
+      model = Import(FromMemory(folder ? "m.nnef/" : "", folder ? "graph.nnef" : name, round),
+                     {.format = "nnef"});
+      ASSERT_TRUE(model.ok()) << model.status();
+      EXPECT_EQ(Computes(model->Clone(), {"float32[2,2]{1, 2, -3, -4}"}),
+                "float32[2,2]{1.5, 4.5, 0.5, 0.5}");
+    }
+    EXPECT_EQ(*written[0], *written[1]) << name;
+  }
+}
+
+TEST(Nnef, BrokenArchivesAreErrors) {
+  const std::string text = Text("[1]", "y = x;");
+  std::string tar = TarHeader("graph.nnef", text.size()) + text;
+  tar.resize((tar.size() + 511) / 512 * 512 + 1024);
+  const auto read = [](const std::string& bytes) {
+    return Import(Source::Bytes(bytes, {}, "m.nnef.tar"), {.format = "nnef"}).status();
+  };
+  EXPECT_TRUE(read(tar).ok()) << read(tar);
+  EXPECT_FALSE(read(tar.substr(0, 520)).ok());
+  std::string damaged = tar;
+  damaged[3] ^= 1;
+  EXPECT_FALSE(read(damaged).ok());
+  std::string packed;
+  GzipWriter gzip([&](std::string_view bytes) {
+    packed.append(bytes);
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(gzip.Append(tar).ok());
+  // Zeros that unpack to more than an archive may.
+  ASSERT_TRUE(gzip.Append(std::string(size_t{64} << 20, '\0')).ok());
+  ASSERT_TRUE(gzip.Finish().ok());
+  EXPECT_THAT(std::string(read(packed).message()), HasSubstr("unpacks to more"));
+  EXPECT_FALSE(read(packed.substr(0, packed.size() / 2)).ok());
+}
+
+}  // namespace
+}  // namespace x2ir
