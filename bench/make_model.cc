@@ -29,8 +29,8 @@
 
 #include "bench/bench_chain.h"
 #include "x2ir/formats/io/atomic_file.h"
-#include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/io/zip_writer.h"
+#include "x2ir/formats/onnx/onnx.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/status.h"
 

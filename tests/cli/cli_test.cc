@@ -704,6 +704,21 @@ TEST_F(Cli, ConvertsToWhatTheNameSays) {
   });
 }
 
+// What was written for the same model before is replaced, with all its files.
+TEST_F(Cli, WritesAgain) {
+  std::vector<Row> rows;
+  for (const std::string output :
+       {"out.onnx", "out.onnx --external-data always", "out.json", "out.pb", "out.savedmodel",
+        "out --to tensorflow", "out.tfjs.json", "out --to tfjs", "out.keras", "out.tflite",
+        "out.mlpackage", "out.pt2", "out.py", "out.mlirbc", "out.ort", "out.nnef", "out.nnef.tgz",
+        "out.relay", "out.nnvm.json"}) {
+    const std::string convert = StrCat("x2ir convert -q small.onnx -o ", output);
+    rows.push_back({StrCat(convert, " && ", convert, "; code=$?; rm -rf out out.*; exit $code"), 0,
+                    "", "", ""});
+  }
+  Check(rows);
+}
+
 // Files that nobody named are replaced only if they were written for the same model.
 TEST_F(Cli, KeepsWhatOthersWrote) {
   const std::string names = "small.json small.safetensors";

@@ -352,8 +352,7 @@ TEST_F(Options, OfConversions) {
       {"--float64-as-float32",
        "VERB double.onnx --to coreml -o a.mlpackage -q @; x2ir info a.mlpackage",
        "--float64-as-float32", "coreml.relu"},
-      {"--quantize",
-       "VERB big.onnx --to tfjs -o web -q @; cat web/model.json", "--quantize uint8",
+      {"--quantize", "VERB big.onnx --to tfjs -o web -q @; cat web/model.json", "--quantize uint8",
        "\"quantization\": *\\{\"dtype\": *\"uint8\""},
       {"--image",
        "VERB image.onnx --to coreml -o a.mlpackage -q @; x2ir convert -q a.mlpackage -o b.json; "

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/conformance/value_util.h"
+#include "tests/conformance/node_back_util.h"
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
@@ -38,21 +38,9 @@ std::string_view ReasonOf(const Back& back) {
 }
 
 TEST(CoremlBack, NodeTestsComeBack) {
-  const std::vector<fs::path> cases = OnnxNodeTests();
-  if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
-  BackTally tally;
-  for (const fs::path& folder : cases) {
-    const std::string name = folder.filename().string();
-    if (!tally.Wants(name)) continue;
-    const std::optional<NodeCase> test = ReadNodeCase(folder);
-    if (!test || !test->has_all_inputs) continue;  // sequences
-    const std::vector<std::vector<Tensor>> inputs = {test->inputs};
-    const bool random = DrawsNumbers(*test->ir.graph);
-    const Back back = ThereAndBackOrSettled(test->ir, "coreml", inputs, random, ThroughPackage);
-    tally.Add(name, back, ReasonOf(back));
-  }
-  tally.Finish("coreml", "node tests are written and come back", "tests/golden/coreml_one_way.txt",
-               "Node tests that are not written as ML Programs.");
+  ExpectNodeTestsComeBack(
+      "coreml", [](size_t) { return ThroughPackage; }, "tests/golden/coreml_one_way.txt",
+      "Node tests that are not written as ML Programs.");
 }
 
 // The cases of Core ML (coreml_test.cc), written as ML Programs.

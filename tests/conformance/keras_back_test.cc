@@ -7,13 +7,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/conformance/framework_util.h"
-#include "tests/conformance/value_util.h"
+#include "tests/conformance/node_back_util.h"
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
@@ -32,20 +31,9 @@ absl::StatusOr<Model> ThroughArchive(const Model& written) {
 }
 
 TEST(KerasBack, NodeTestsComeBack) {
-  const std::vector<fs::path> cases = OnnxNodeTests();
-  if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
-  BackTally tally;
-  for (const fs::path& path : cases) {
-    const std::string name = path.filename().string();
-    if (!tally.Wants(name)) continue;
-    const std::optional<NodeCase> test = ReadNodeCase(path);
-    if (!test || !test->has_all_inputs) continue;  // sequences
-    const Back back = ThereAndBackOrSettled(test->ir, "keras", {test->inputs},
-                                            DrawsNumbers(*test->ir.graph), ThroughArchive);
-    tally.Add(name, back, std::string_view(back.problem).substr(0, back.problem.find("; ")));
-  }
-  tally.Finish("keras", "node tests are written and come back", "tests/golden/keras_one_way.txt",
-               "Node tests that are not written as archives of Keras.");
+  ExpectNodeTestsComeBack(
+      "keras", [](size_t) { return ThroughArchive; }, "tests/golden/keras_one_way.txt",
+      "Node tests that are not written as archives of Keras.");
 }
 
 // What a file's outputs were, the archive that is written of it has, too; what is read and

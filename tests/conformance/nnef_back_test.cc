@@ -4,24 +4,18 @@
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
 //   X2IR_UPDATE_GOLDEN=1   writes nnef_one_way.txt
-#include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/conformance/value_util.h"
+#include "tests/conformance/node_back_util.h"
 #include "tests/core/back_util.h"
-#include "tests/core/host_util.h"
 #include "x2ir/formats/nnef/nnef.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Written to memory, and read from there.
 ThroughFile ThroughModel(size_t kind) {
@@ -34,26 +28,10 @@ ThroughFile ThroughModel(size_t kind) {
   };
 }
 
-// What several cases have in common is the first part of a problem.
-std::string_view FirstReason(const Back& back) {
-  return std::string_view(back.problem).substr(0, back.problem.find("; "));
-}
-
 TEST(NnefBack, NodeTestsComeBack) {
-  const std::vector<fs::path> cases = OnnxNodeTests();
-  if (cases.size() < 1500) GTEST_SKIP() << "libonnx-testdata or the newer node tests are missing";
-  BackTally tally;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const std::string name = cases[i].filename().string();
-    if (!tally.Wants(name)) continue;
-    const std::optional<NodeCase> test = ReadNodeCase(cases[i]);
-    if (!test || !test->has_all_inputs) continue;  // sequences
-    const Back back = ThereAndBackOrSettled(test->ir, "nnef", {test->inputs},
-                                            DrawsNumbers(*test->ir.graph), ThroughModel(i % 4));
-    tally.Add(name, back, FirstReason(back));
-  }
-  tally.Finish("nnef", "node tests are written and come back", "tests/golden/nnef_one_way.txt",
-               "Node tests that are not written as models of NNEF.");
+  ExpectNodeTestsComeBack(
+      "nnef", [](size_t number) { return ThroughModel(number % 4); },
+      "tests/golden/nnef_one_way.txt", "Node tests that are not written as models of NNEF.");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // TensorFlow's frozen graphs to the IR, back to TensorFlow's ops, and to the IR again: the same
 // results. What is written goes through a frozen graph and through a SavedModel.
-// Cases that do not come back stand in tests/golden/tf_one_way.txt with the reason.
+// Cases that do not come back stand in tests/golden/tf_one_way.txt with the reason. ONNX's node
+// tests go through frozen graphs; those that are not written stand in tests/golden/tf_refused.txt.
 //
-//   X2IR_TF_CASES=REGEX    only the cases whose names match, each with its reason
-//   X2IR_UPDATE_GOLDEN=1   writes tf_one_way.txt
+//   X2IR_TF_CASES=REGEX    only the graphs whose names match, each with its reason
+//   X2IR_CASES=REGEX       the same of node tests
+//   X2IR_UPDATE_GOLDEN=1   writes tf_one_way.txt and tf_refused.txt
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/conformance/node_back_util.h"
 #include "tests/conformance/tf_cases_util.h"
 #include "tests/core/back_util.h"
 #include "tests/core/host_util.h"
@@ -78,6 +81,12 @@ TEST(TensorFlowBackTest, CasesComeBack) {
   }
   tally.Finish("tf", "graphs come back", "tests/golden/tf_one_way.txt",
                "Graphs that are read, but not written again.");
+}
+
+TEST(TensorFlowBackTest, NodeTestsComeBack) {
+  ExpectNodeTestsComeBack(
+      "tf", [](size_t) { return [](const Model& m) { return Through(m, "model.pb"); }; },
+      "tests/golden/tf_refused.txt", "Node tests that are not written as graphs of TensorFlow.");
 }
 
 }  // namespace

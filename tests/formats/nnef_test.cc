@@ -2,22 +2,23 @@
 #include "x2ir/formats/nnef/nnef.h"
 
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/core/back_util.h"
+#include "tests/core/run_text_util.h"
+#include "tests/core/temp_dir_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/io_file.h"
 #include "x2ir/formats/io/tar.h"
 #include "x2ir/formats/nnef/tensor_file.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/graph_wrapper/text.h"
-#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {
@@ -31,24 +32,6 @@ absl::StatusOr<Model> ReadFiles(const Files& files) {
   return Import(FromMemory("", "graph.nnef", held), {.format = "nnef"});
 }
 
-// "float32[2]{1, 2}" for each output, or the error.
-std::string Computes(const absl::StatusOr<Model>& model, const std::vector<std::string>& inputs) {
-  if (!model.ok()) return StrCat("error ", std::string(model.status().message()));
-  IoCase io;
-  for (const std::string& input : inputs) {
-    const auto graph = ParseGraph(StrCat("graph g() -> (v) {\n v = ", input, "\n}"));
-    if (!graph.ok()) return StrCat("error ", std::string(graph.status().message()));
-    io.inputs.push_back(*(*graph)->outputs()[0]->constant());
-  }
-  io.outputs.assign(model->graph->outputs().size(), std::nullopt);
-  const auto results = RunCase(*model->graph, io);
-  if (!results.ok()) return StrCat("error ", std::string(results.status().message()));
-  std::string text;
-  for (const Datum& datum : *results) {
-    StrAppend(&text, text.empty() ? "" : "; ", TensorText(*datum.tensor()));
-  }
-  return text;
-}
 // A graph of one input x of that shape and the lines, which define y.
 std::string Text(std::string_view shape, std::string_view lines, std::string_view before = "") {
   return StrCat("version 1.0;\n", before, "graph g(x) -> (y) {\n  x = external(shape = ", shape,
@@ -59,7 +42,7 @@ struct Row {
   std::string_view shape, lines, input, want, before = "";
 };
 
-// Results follow from the formulas of the specification, by hand.
+// Results follow from the formulas of the operators, by hand.
 const Row kRows[] = {
     // Tensors of fewer axes broadcast from the first axis.
     {"[2,2]", "b = constant(shape = [2], value = [10.0, 20.0]); y = x + b;",
@@ -168,7 +151,7 @@ TEST(Nnef, TextsCompute) {
   for (const Row& row : kRows) {
     const std::string text = Text(row.shape, row.lines, row.before);
     const auto model = ReadFiles({{"graph.nnef", text}});
-    EXPECT_EQ(Computes(model, {std::string(row.input)}), row.want) << text;
+    EXPECT_EQ(ResultsText(model, {std::string(row.input)}), row.want) << text;
   }
 }
 
@@ -214,7 +197,7 @@ TEST(Nnef, WrongTextsAreErrors) {
               HasSubstr("nested too deep"));
 }
 
-// A header and elements, as the specification has them.
+// A header and elements, as files have them.
 std::string Dat(uint16_t type, uint32_t bits, std::vector<uint32_t> dims, std::string_view items) {
   std::string file(128, '\0');
   const auto put = [&](size_t at, auto value) { std::memcpy(&file[at], &value, sizeof(value)); };
@@ -265,7 +248,7 @@ TEST(Nnef, QuantizedVariables) {
       {"graph.quant",
        "\"w\": zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
        "symmetric = false);\n"}};
-  EXPECT_EQ(Computes(ReadFiles(files), {"float32[2]{0, 10}"}), "float32[2]{1, 12}");
+  EXPECT_EQ(ResultsText(ReadFiles(files), {"float32[2]{0, 10}"}), "float32[2]{1, 12}");
 }
 
 // Written as a folder and as archives; the same bytes when it is written again.
@@ -287,11 +270,43 @@ TEST(Nnef, WrittenFilesAreReadAgain) {
       model = Import(FromMemory(folder ? "m.nnef/" : "", folder ? "graph.nnef" : name, round),
                      {.format = "nnef"});
       ASSERT_TRUE(model.ok()) << model.status();
-      EXPECT_EQ(Computes(model->Clone(), {"float32[2,2]{1, 2, -3, -4}"}),
+      EXPECT_EQ(ResultsText(model->Clone(), {"float32[2,2]{1, 2, -3, -4}"}),
                 "float32[2,2]{1.5, 4.5, 0.5, 0.5}");
     }
     EXPECT_EQ(*written[0], *written[1]) << name;
   }
+}
+
+// A folder that is a model is replaced whole; one with a file of somebody else keeps all it has.
+TEST(Nnef, FoldersAreReplacedWhole) {
+  namespace fs = std::filesystem;
+  const TempDir dir;
+  const auto write = [&](std::string_view lines) {
+    absl::StatusOr<Model> model = ReadFiles({{"graph.nnef", Text("[2]", lines)}});
+    EXPECT_TRUE(model.ok()) << model.status();
+    return Export(*std::move(model), dir.Path("m.nnef"), {.format = "nnef"});
+  };
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(dir.Path("m.nnef"))) {
+      names.insert(entry.path().filename().string());
+    }
+    return names.size();
+  };
+  ASSERT_TRUE(write("a = constant(shape = [2], value = [1.0, 2.0]); y = x + a;").ok());
+  EXPECT_EQ(files(), 2u);
+  fs::create_directory_symlink("m.nnef", dir.Path("link.nnef"));
+  ASSERT_TRUE(write("y = x + 1.0;").ok());
+  EXPECT_EQ(files(), 1u);
+  dir.Put("m.nnef/notes.txt", "mine");
+  const absl::Status refused = write("y = x + 2.0;");
+  EXPECT_EQ(refused.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("has another file, 'notes.txt'"));
+  EXPECT_EQ(files(), 2u);
+  const absl::StatusOr<Model> there = Import(dir.Path("link.nnef"), {.format = "nnef"});
+  EXPECT_EQ(ResultsText(there, {"float32[2]{1, 2}"}), "float32[2]{2, 3}");
+  // Nothing is left beside it.
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), fs::directory_iterator()), 2);
 }
 
 TEST(Nnef, BrokenArchivesAreErrors) {

@@ -10,14 +10,12 @@
 #include "gtest/gtest.h"
 #include "tests/core/back_util.h"
 #include "tests/core/convert_util.h"
+#include "tests/core/run_text_util.h"
 #include "tests/core/temp_dir_util.h"
 #include "tests/formats/symbol_files_util.h"
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
-#include "x2ir/core/io_file.h"
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/graph_wrapper/text.h"
-#include "x2ir/inspect/verify.h"
 
 namespace x2ir {
 namespace {
@@ -26,25 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
-
-// The results of a model on inputs as text: "float32[2]{1, 2}".
-std::string Results(const absl::StatusOr<Model>& model, const std::vector<std::string>& inputs) {
-  if (!model.ok()) return StrCat("error: ", Message(model.status()));
-  IoCase io;
-  for (const std::string& input : inputs) {
-    const auto graph = ParseGraph(StrCat("graph g() -> (v) {\n v = ", input, "\n}"));
-    if (!graph.ok()) return StrCat("error: ", Message(graph.status()));
-    io.inputs.push_back(*(*graph)->outputs()[0]->constant());
-  }
-  io.outputs.assign(model->graph->outputs().size(), std::nullopt);
-  const auto results = RunCase(*model->graph, io);
-  if (!results.ok()) return StrCat("error: ", Message(results.status()));
-  std::string text;
-  for (const Datum& datum : *results) {
-    StrAppend(&text, text.empty() ? "" : "; ", TensorText(*datum.tensor()));
-  }
-  return text;
-}
 
 absl::StatusOr<Model> ImportText(const std::string& text, const std::string& params = "") {
   const auto files = std::make_shared<std::map<std::string, std::string>>();
@@ -56,7 +35,7 @@ absl::StatusOr<Model> ImportText(const std::string& text, const std::string& par
 // as JSON.
 std::string RunProgram(const std::string& text, const std::vector<std::string>& inputs,
                        const std::string& params = "") {
-  const std::string results = Results(ImportText(text, params), inputs);
+  const std::string results = ResultsText(ImportText(text, params), inputs);
   if (results.starts_with("error")) return results;
   for (const char* name : {"again.relay", "again.relay.json"}) {
     auto model = ImportText(text, params);
@@ -64,8 +43,8 @@ std::string RunProgram(const std::string& text, const std::vector<std::string>& 
     const absl::Status written = Export(*std::move(model), IntoMemory(name, files));
     EXPECT_TRUE(written.ok()) << written << "\n" << text;
     if (!written.ok()) continue;
-    EXPECT_EQ(Results(Import(FromMemory("", name, files)), inputs), results) << name << "\n"
-                                                                             << (*files)[name];
+    EXPECT_EQ(ResultsText(Import(FromMemory("", name, files)), inputs), results) << name << "\n"
+                                                                                 << (*files)[name];
   }
   return results;
 }
@@ -304,7 +283,7 @@ TEST(RelayText, ParametersBesideIt) {
   ASSERT_TRUE(Export(*std::move(model), IntoMemory("p.relay", files), options).ok());
   EXPECT_TRUE(files->contains("p.params"));
   EXPECT_THAT((*files)["p.relay"], Not(HasSubstr("metadata")));
-  EXPECT_EQ(Results(Import(FromMemory("", "p.relay", files)), {"float32[2]{1, 2}"}),
+  EXPECT_EQ(ResultsText(Import(FromMemory("", "p.relay", files)), {"float32[2]{1, 2}"}),
             "float32[2]{3, 8}");
 }
 

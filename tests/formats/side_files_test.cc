@@ -268,9 +268,9 @@ TEST_F(SideFiles, InMemory) {
 
 // A format that is missing above has no test.
 TEST_F(SideFiles, AllFormatsAreHere) {
-  // The names of a SavedModel's files are fixed (tf_saved_model_test.cc); the others share their
-  // reader with one above.
-  std::vector<std::string> known = {"tensorflow", "textproto", "onnxtxt", "oneflow_job"};
+  // The names of the files of a SavedModel and of an .ort file are fixed (tf_saved_model_test.cc,
+  // ort_test.cc); the others share their reader with one above.
+  std::vector<std::string> known = {"tensorflow", "ort", "textproto", "onnxtxt", "oneflow_job"};
   for (const Kind& kind : Kinds(folder_)) known.push_back(kind.format);
   for (const Format* format : AllFormats()) {
     if (!format->names_files) continue;

@@ -223,6 +223,7 @@ TEST(TensorFlowWriterTest, SaysWhatAFileCannotHold) {
 TEST(TensorFlowWriterTest, KnowsTheAttributesAndResultsOfAllOps) {
   // Neither integers nor truth values.
   const std::set<std::string_view> others = {"DstT",
+                                             "Targmax",
                                              "alpha",
                                              "beta",
                                              "bias",

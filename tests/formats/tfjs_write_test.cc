@@ -223,14 +223,25 @@ TEST_F(TfjsWrite, WhatIsRefused) {
        "constant 'w' has 5000000000, which no int32 is"},
       {"graph g(x: float64[1]) -> (y) { y = relu(x) }", "'x' is an input or output of float64"},
       {"graph g(x: uint32[1]) -> (y) { y = add(x, x) }", "TensorFlow.js has no uint32"},
-      {"graph g(x: float32[4]) -> (y) { y = cast(x) { to = \"string\", saturate = 1 } }",
-       "casts of strings"},
+      {"graph g(x: bfloat16[4]) -> (y) { y = identity(x) }", "TensorFlow.js has no bfloat16"},
   };
   for (const Row& row : rows) {
     const absl::Status status = Write(row.text, "m");
     EXPECT_THAT(std::string(status.message()), HasSubstr(row.message));
     EXPECT_FALSE(fs::exists(Path("m"))) << row.text;
   }
+}
+
+TEST_F(TfjsWrite, InputsThatNothingUsesStay) {
+  ASSERT_TRUE(
+      Write("graph g(a: int64[n,2], x: float32[2], b: bool[]) -> (y) { y = relu(x) }", "m").ok());
+  const absl::StatusOr<Model> back = Import(Path("m"));
+  ASSERT_TRUE(back.ok()) << back.status();
+  std::vector<std::string> inputs;
+  for (const Value* input : back->graph->inputs()) {
+    inputs.push_back(StrCat(input->name(), ": ", input->type().ToString()));
+  }
+  EXPECT_THAT(inputs, ElementsAre("a: int64[?,2]", "x: float32[2]", "b: bool[]"));
 }
 
 // Integers that are not in the range of int32, but only bounds of a slice.

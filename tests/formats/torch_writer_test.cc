@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "x2ir/formats/io/zip.h"
+#include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/formats/torch/pickle.h"
 #include "x2ir/formats/torch/torch.h"
-#include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 

@@ -95,7 +95,8 @@ std::vector<std::string> TfliteFiles() {
   return files;
 }
 
-// Files of ONNX Runtime: quantized weights, a loop over sequences, strings (tests/data/ort/README.md).
+// Files of ONNX Runtime: quantized weights, a loop over sequences, strings
+// (tests/data/ort/README.md).
 std::vector<std::string> OrtFiles() {
   std::vector<std::string> files;
   for (const char* name : {"convs", "loop", "strings"}) {
@@ -393,7 +394,8 @@ absl::StatusOr<Model> ModelForTensorFlow() {
   X2IR_ASSIGN_OR_RETURN(
       Model model,
       ModelFromText("graph g(n: int64[], x: float32[2]) -> (v, s) { w = float32[2]{1, 2}\n"
-                    "y = mul(x, w)\nv, s = loop(n, _, y) { body = graph b(i: int64[], c: bool[], p: float32[2]) "
+                    "y = mul(x, w)\nv, s = loop(n, _, y) { body = graph b(i: int64[], c: bool[], "
+                    "p: float32[2]) "
                     "-> (d, q, r) { d = identity(c)\nq = add(p, w)\nr = if(d) {\n"
                     "then_branch = graph t() -> (a) { a = mul(q, w) },\n"
                     "else_branch = graph e() -> (z) { z = relu(p) } } } } }",

@@ -63,10 +63,9 @@ std::string RoomOf(std::string_view path) {
 enum class Guest { kNone, kFileFormat, kJson, kEigen, kCommandLine };
 Guest GuestOf(std::string_view include) {
   if (StartsWith(include, "nlohmann/")) return Guest::kJson;
-  for (std::string_view p :
-       {"google/protobuf/", "onnx/", "zip.h", "zipconf.h", "zlib.h", "minizip/", "miniz", "bzlib.h",
-        "lzma.h", "zstd.h", "flatbuffers/", "tflite_generated.h", "ort_generated.h",
-        "jax_export_generated.h"}) {
+  for (std::string_view p : {"google/protobuf/", "onnx/", "zip.h", "zipconf.h", "zlib.h",
+                             "minizip/", "miniz", "bzlib.h", "lzma.h", "zstd.h", "flatbuffers/",
+                             "tflite_generated.h", "ort_generated.h", "jax_export_generated.h"}) {
     if (StartsWith(include, p)) return Guest::kFileFormat;
   }
   if (EndsWith(include, ".pb.h")) return Guest::kFileFormat;

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -194,11 +195,14 @@ Identity IdentityOf(const std::string& path) {
   return Identity({info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec});
 }
 
-// The files that writing `out` may make.
+// The files that writing `out` may make, each once.
 Strings OutputsOf(const Format& target, const std::string& out) {
   Strings outputs = {out};
   if (target.companions) {
-    for (std::string& file : target.companions(out)) outputs.push_back(std::move(file));
+    std::set<std::string> seen;
+    for (std::string& file : target.companions(out)) {
+      if (seen.insert(file).second) outputs.push_back(std::move(file));
+    }
   }
   return outputs;
 }

@@ -23,6 +23,8 @@ namespace {
 
 // A lowering's result may need lowering itself, and so on; more than this is a loop.
 constexpr int kMaxLoweringDepth = 16;
+// A lowering within its own result more often than this goes in a circle with others.
+constexpr int kMaxSameLowering = 3;
 
 class Exporter : public Driver {
  public:
@@ -308,6 +310,7 @@ class Exporter : public Driver {
     }
     std::vector<std::string> tried;
     for (const Lowering* lowering : LoweringsOf(node->op())) {
+      if (std::count(lowerings_.begin(), lowerings_.end(), lowering) >= kMaxSameLowering) continue;
       Builder builder(graph, node);
       builder.set_name_hint(*node);
       Rewrite r{*node, builder, dialect_, target_.opset(), target_};
@@ -328,7 +331,10 @@ class Exporter : public Driver {
       }
       ++report_.ops[origin->op.str()].lowered;
       Splice(node, *values, builder, node_names_);
-      return Complete(graph, builder, origin, depth, /*lowered=*/true);
+      lowerings_.push_back(lowering);
+      const bool ok = Complete(graph, builder, origin, depth, /*lowered=*/true);
+      lowerings_.pop_back();
+      return ok;
     }
     AddPending(origin, status, node, depth, std::move(tried));
     return false;
@@ -581,6 +587,7 @@ class Exporter : public Driver {
   Model source_;        // its opsets alone
   const bool keep_failed_;
   std::vector<Pending> pending_;              // in order
+  std::vector<const Lowering*> lowerings_;    // whose results are being converted, outermost first
   std::set<std::string> kept_;                // foreign ops
   absl::flat_hash_set<const Node*> foreign_;  // nodes that are no IR to begin with
 };

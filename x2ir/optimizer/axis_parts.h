@@ -33,7 +33,7 @@ class AxisParts {
   const std::vector<Axis>& before() const { return before_; }
   const std::vector<Axis>& after() const { return after_; }
   size_t count() const { return sizes_.size(); }
-  const Dim& SizeOf(int part) const { return sizes_[part]; }
+  const Dim& SizeOf(int part) const { return sizes_[static_cast<size_t>(part)]; }
   // Takes the one part of an axis that is there now apart, slowest first.
   bool TakeApart(size_t axis, const std::vector<Dim>& sizes);
 

@@ -286,6 +286,22 @@ absl::Status AtomicFolder::Commit() {
   return absl::OkStatus();
 }
 
+absl::Status AtomicFolder::Replace() {
+  const NoInterrupts whole;
+  // Like a temporary: if this process dies, the next writer removes it.
+  const std::string old = StrCat(temp_.substr(0, temp_.size() - kSuffix.size()), "-old", kSuffix);
+  if (::rename(target_.c_str(), old.c_str()) != 0) {
+    return SystemError("cannot replace '", target_, "': ", Reason(errno));
+  }
+  if (const absl::Status status = Commit(); !status.ok()) {
+    ::rename(old.c_str(), target_.c_str());
+    return status;
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(old, ignored);
+  return absl::OkStatus();
+}
+
 AtomicFile AtomicFile::ToFunction(std::string name,
                                   std::function<absl::Status(std::string_view bytes)> write) {
   AtomicFile file;

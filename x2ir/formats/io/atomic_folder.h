@@ -27,6 +27,9 @@ class AtomicFolder {
   // A file inside of it that is removed with it.
   void AddFile(const std::string& path) { inside_.emplace_back(path, Temporary::kFile); }
   absl::Status Commit();
+  // The same where a folder of that name exists: it keeps what it has until the new one has its
+  // name.
+  absl::Status Replace();
 
  private:
   AtomicFolder() = default;

@@ -33,6 +33,7 @@ Match RecognizeNnef(const Candidate& file) {
 // What writing to the folder replaces.
 std::vector<std::string> FilesOfNnefFolder(const std::string& path) {
   std::vector<std::string> files;
+  if (nnef::IsArchiveName(path)) return files;
   std::error_code error;
   for (std::filesystem::directory_iterator it(path, error), end; !error && it != end;
        it.increment(error)) {

@@ -1,8 +1,8 @@
 // Models of NNEF, Khronos's exchange format (1.0.x): a folder with a text, graph.nnef, and a file
 // for each tensor (LABEL.dat), or an archive of such a folder (.tar, .tgz). Calls of operators are
 // nodes of dialect "nnef". Fragments that a file defines are written out where they are called.
-// tract's extensions are read where they have an operation here. Sources: NNEF 1.0.5,
-// KhronosGroup/NNEF-Tools, and sonos/tract's crate nnef.
+// tract's extensions are read where they have an operation here. Sources:
+// sonos/tract's crate nnef, and KhronosGroup/NNEF-Tools.
 #ifndef X2IR_FORMATS_NNEF_NNEF_H_
 #define X2IR_FORMATS_NNEF_NNEF_H_
 
@@ -22,17 +22,22 @@ inline constexpr char kDialect[] = "nnef";
 // An attribute of every node, a list of texts: the parameter that each operand is given to. A
 // parameter that is a list of numbers may be one operand (rank 1) or one for each number.
 inline constexpr char kOperands[] = "x2ir.operands";
-// Scalars of a literal in the text, whose element type follows from the other operands.
+// Files of a folder.
 inline constexpr char kGraphFile[] = "graph.nnef";
 inline constexpr char kQuantFile[] = "graph.quant";
+// Whether a model of this name is written as an archive, and not as a folder.
+inline bool IsArchiveName(std::string_view name) {
+  return name.ends_with(".tar") || name.ends_with(".tgz") || name.ends_with(".tar.gz");
+}
 }  // namespace nnef
 
 // DataLoss or InvalidArgument for files that are broken; NotFound where a tensor is missing;
 // Unimplemented for parts of the language that no graph can hold.
 absl::StatusOr<Model> ReadNnef(const Source& source);
 
-// The folder, or an archive where the sink's name ends in ".tar", ".tgz" or ".tar.gz".
-// FailedPrecondition for what NNEF cannot hold.
+// The folder, or an archive where the sink's name is one's (nnef::IsArchiveName). A folder that
+// exists is replaced whole. FailedPrecondition for what NNEF cannot hold; AlreadyExists for a
+// folder that has other files.
 absl::Status WriteNnef(const Model& model, const Sink& sink);
 
 }  // namespace x2ir

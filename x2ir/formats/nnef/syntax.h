@@ -1,5 +1,6 @@
-// The syntax of NNEF's graph files: a document as its text has it. Source: NNEF 1.0.5, chapters on
-// the flat and the compositional syntax, with the identifiers in quotes (i"...") of tract.
+// The syntax of NNEF's graph files: a document as its text has it. It is the
+// flat and the compositional syntax of NNEF 1.0 as sonos/tract's crate nnef parses it, with its
+// identifiers in quotes (i"...").
 #ifndef X2IR_FORMATS_NNEF_SYNTAX_H_
 #define X2IR_FORMATS_NNEF_SYNTAX_H_
 

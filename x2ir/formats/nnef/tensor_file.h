@@ -1,5 +1,5 @@
-// Tensors in files of their own (".dat"): a header of 128 bytes and the elements. Source: NNEF
-// 1.0.5, "Tensor File Format", and tract's blocks of four bits (its item types 0x2040, 0x3040).
+// Tensors in files of their own (".dat"): a header of 128 bytes and the elements. Source:
+// sonos/tract's crate nnef (tensors.rs), with its blocks of four bits (item types 0x2040, 0x3040).
 #ifndef X2IR_FORMATS_NNEF_TENSOR_FILE_H_
 #define X2IR_FORMATS_NNEF_TENSOR_FILE_H_
 

@@ -260,34 +260,40 @@ absl::Status PutFiles(const NnefWriter& written, const Sink& sink, const fs::pat
   return commit();
 }
 
+// Whether the folder has the files of a model of NNEF and no others.
+absl::Status CheckReplaceable(const fs::path& root) {
+  std::error_code error;
+  if (fs::is_empty(root, error)) return absl::OkStatus();
+  if (!fs::exists(root / kGraphFile, error)) {
+    return absl::AlreadyExistsError(
+        StrCat("'", root.string(), "' exists and is not a model of NNEF; write to another path"));
+  }
+  for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name != kGraphFile && name != kQuantFile && !name.ends_with(".dat")) {
+      return absl::AlreadyExistsError(
+          StrCat("'", root.string(), "' has another file, '", name, "'; write to another path"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status PutFolder(const NnefWriter& written, const Sink& sink) {
   if (!sink.is_path()) return PutFiles(written, sink, sink.name());
-  const fs::path root = sink.name();
   std::error_code error;
-  const bool exists = fs::exists(fs::symlink_status(root, error));
-  if (exists && !fs::is_empty(root, error) && !fs::exists(root / kGraphFile, error)) {
-    return absl::AlreadyExistsError(
-        StrCat("'", sink.name(), "' exists and is not a model of NNEF; write to another path"));
-  }
-  // A folder that is there is replaced whole, so that no tensor of the old model stays.
-  X2IR_ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(sink.name()));
+  const bool exists = fs::exists(fs::symlink_status(sink.name(), error));
+  if (exists) X2IR_RETURN_IF_ERROR(CheckReplaceable(sink.name()));
+  // A folder that is there is replaced whole, so that no tensor of the old model stays; a link to
+  // one stays a link.
+  const std::string target =
+      exists ? fs::weakly_canonical(sink.name(), error).string() : sink.name();
+  X2IR_ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(target));
   for (const TensorToWrite& part : written.tensors()) {
     folder.AddFile((fs::path(folder.path()) / (part.label + ".dat")).string());
   }
   folder.AddFile((fs::path(folder.path()) / kGraphFile).string());
   X2IR_RETURN_IF_ERROR(PutFiles(written, sink, folder.path()));
-  if (exists) {
-    for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
-      const std::string name = it->path().filename().string();
-      std::error_code of_file;
-      if (name != kGraphFile && name != kQuantFile && !name.ends_with(".dat")) {
-        return absl::AlreadyExistsError(
-            StrCat("'", sink.name(), "' has another file, '", name, "'; write to another path"));
-      }
-      fs::remove(it->path(), of_file);
-    }
-  }
-  return folder.Commit();
+  return exists ? folder.Replace() : folder.Commit();
 }
 
 absl::Status PutArchive(const NnefWriter& written, const Sink& sink, bool compressed) {
@@ -329,12 +335,8 @@ absl::Status PutArchive(const NnefWriter& written, const Sink& sink, bool compre
 absl::Status WriteNnef(const Model& model, const Sink& sink) {
   nnef::NnefWriter written;
   X2IR_RETURN_IF_ERROR(written.Write(*model.graph));
-  const std::string& name = sink.name();
-  if (name.ends_with(".tar")) return nnef::PutArchive(written, sink, false);
-  if (name.ends_with(".tgz") || name.ends_with(".tar.gz")) {
-    return nnef::PutArchive(written, sink, true);
-  }
-  return nnef::PutFolder(written, sink);
+  if (!nnef::IsArchiveName(sink.name())) return nnef::PutFolder(written, sink);
+  return nnef::PutArchive(written, sink, /*compressed=*/!sink.name().ends_with(".tar"));
 }
 
 }  // namespace x2ir

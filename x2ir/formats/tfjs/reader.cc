@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "x2ir/formats/tensorflow/tensorflow.h"
+#include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/formats/tfjs/tfjs.h"
 #include "x2ir/formats/tfjs/tfjs_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -54,6 +56,37 @@ std::vector<std::string> PortsOf(const Json& ports) {
   return tensors;
 }
 
+std::string NodeOf(const std::string& tensor) { return tensor.substr(0, tensor.find(':')); }
+
+// The type that a signature says; not known where it says nothing.
+Type TypeOfPort(const Json& port) {
+  const Json& dtype = port["dtype"];
+  const auto number =
+      dtype.is_string() ? tf_format::TypeNumber(dtype.text()) : std::optional(dtype.Int());
+  const DType type = tf_format::ToDType(number.value_or(0));
+  const Json& shape = port["tensorShape"];
+  if (!shape.is_object() || shape["unknownRank"].Flag()) return Type::Tensor(type);
+  std::vector<Dim> dims;
+  for (const Json& dim : shape["dim"].items()) {
+    const Json& size = dim["size"];
+    const int64_t known =
+        size.is_string() ? ParseNumber<int64_t>(size.text()).value_or(-1) : size.Int();
+    dims.push_back(known < 0 ? Dim() : Dim(known));
+  }
+  return Type::Tensor(type, Shape(std::move(dims)));
+}
+
+// Inputs that no output needs, which the reader of the graph leaves out, stay inputs.
+void AddUnusedInputs(const Json& ports, Graph& graph) {
+  for (const auto& [name, port] : ports.members()) {
+    if (port.Has("resourceId")) continue;
+    const std::string node = NodeOf(PortTensor(name, port));
+    const Type type = TypeOfPort(port);
+    if (node.empty() || type.dtype() == DType::kUndefined || graph.Find(node)) continue;
+    graph.AddInput(node, type);
+  }
+}
+
 // Inputs in the order of the signature, then the others.
 void OrderInputs(const Json& ports, Graph& graph) {
   std::vector<Value*> order;
@@ -63,7 +96,7 @@ void OrderInputs(const Json& ports, Graph& graph) {
     }
   };
   for (const std::string& tensor : PortsOf(ports)) {
-    add(graph.Find(tensor.substr(0, tensor.find(':'))));
+    add(graph.Find(NodeOf(tensor)));
   }
   for (Value* input : graph.inputs()) add(input);
   for (size_t i = 0; i < order.size(); ++i) graph.ReplaceInputAt(i, order[i]);
@@ -88,6 +121,7 @@ absl::StatusOr<Model> ReadGraph(const Json& root, std::vector<StoredWeight> weig
     graph.RemoveInput(input);
     model.weights.push_back({weight.name, {weight.name}, true});
   }
+  if (options.outputs.empty()) AddUnusedInputs(SignatureOf(root)["inputs"], graph);
   OrderInputs(SignatureOf(root)["inputs"], graph);
   return model;
 }

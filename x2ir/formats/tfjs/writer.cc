@@ -1,6 +1,9 @@
 // Writes a model.json and its weights.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -46,12 +49,27 @@ Places PlacesOf(const std::string& path) {
   return {file.parent_path(), name, prefix};
 }
 
-// The files of weights that the model at a path names; none where there is no model.
+// The model that is at a path already; nothing where there is none. It does not count as a file
+// that the program reads (files_read.h), so that it may be replaced.
+std::optional<std::string> ModelThere(const std::string& path) {
+  constexpr std::streamsize kHead = 4096;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kHead, '\0');
+  file.read(text.data(), kHead);
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (!LooksLikeTfjs(text)) return std::nullopt;
+  text.append(std::istreambuf_iterator<char>(file), {});
+  return text;
+}
+
+// The files of weights that the model at a path names.
 std::vector<std::string> WeightFilesOf(const std::string& path) {
   std::vector<std::string> names;
-  const auto blob = Blob::Open(path);
-  if (!blob.ok() || !LooksLikeTfjs((*blob)->view().substr(0, 4096))) return names;
-  const auto root = Json::Parse((*blob)->view());
+  const std::optional<std::string> text = ModelThere(path);
+  if (!text) return names;
+  const auto root = Json::Parse(*text);
   if (!root.ok()) return names;
   for (const Json& group : (*root)["weightsManifest"].items()) {
     for (const Json& name : group["paths"].items()) {
@@ -96,6 +114,26 @@ struct Written {
   std::vector<NamedWeight> weights;
 };
 
+// TensorFlow.js wants a list of arguments of every function, which protobuf leaves out where it is
+// empty.
+absl::Status ListArguments(std::string* topology) {
+  if (topology->find("\"library\"") == topology->npos) return absl::OkStatus();
+  X2IR_ASSIGN_OR_RETURN(Json graph, Json::Parse(*topology));
+  std::vector<Json> functions = graph["library"]["function"].items();
+  if (functions.empty()) return absl::OkStatus();
+  for (Json& function : functions) {
+    if (function["signature"].Has("inputArg")) continue;
+    Json signature = function["signature"];
+    signature.Set("inputArg", Json::Array({}));
+    function.Set("signature", std::move(signature));
+  }
+  Json library = graph["library"];
+  library.Set("function", Json::Array(std::move(functions)));
+  graph.Set("library", std::move(library));
+  *topology = graph.ToString();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Written> WriteGraph(const Model& model) {
   X2IR_RETURN_IF_ERROR(model.graph->CheckNames());
   TfGraphWriter graph(model, [](const Tensor&) { return tf_format::ConstantPlace::kApart; });
@@ -109,6 +147,7 @@ absl::StatusOr<Written> WriteGraph(const Model& model) {
         return absl::OkStatus();
       },
       ProtoJsonStyle::kCompact));
+  X2IR_RETURN_IF_ERROR(ListArguments(&written.topology));
   Json signature = Json::Object();
   X2IR_ASSIGN_OR_RETURN(Json inputs, SignaturePorts(graph.inputs()));
   X2IR_ASSIGN_OR_RETURN(Json outputs, SignaturePorts(graph.outputs()));
@@ -185,9 +224,7 @@ absl::Status WriteTfjs(const Model& model, const Sink& sink, const TfjsWriteOpti
     return WriteFiles(written, at, sink, options, nullptr);
   }
   if (fs::exists(at.folder, error) && !fs::is_empty(at.folder, error)) {
-    const auto there = Blob::Open(at.model());
-    const bool is_one = there.ok() && LooksLikeTfjs((*there)->view().substr(0, 4096));
-    if (!is_one && !options.force) {
+    if (!ModelThere(at.model()) && !options.force) {
       return absl::AlreadyExistsError(
           StrCat("'", sink.name(), "' exists and is not a folder of a TensorFlow.js model"));
     }

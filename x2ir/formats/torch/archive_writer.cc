@@ -1,8 +1,8 @@
 // The archive around a program, in the layout that archive.cc reads as the current one.
 #include "x2ir/formats/io/atomic_file.h"
+#include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/formats/torch/torch.h"
 #include "x2ir/formats/torch/writer_internal.h"
-#include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {

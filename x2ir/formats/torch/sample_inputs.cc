@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "x2ir/formats/io/atomic_file.h"
+#include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/formats/torch/writer_internal.h"
-#include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/graph_wrapper/dtype.h"
 #include "x2ir/graph_wrapper/status.h"
 

@@ -33,11 +33,11 @@ Value* WithBiasOf(KerasWriter& w, std::string_view layer, Value* x, AttributeMap
 
 absl::StatusOr<Values> ToConv(KerasWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, KernelDims(w));
-  if (!HasChannelsLast(w)) return InLayout(w.b(), w.node(), "channels_last");
   const size_t axes = dims.size() - 2;
   X2IR_ASSIGN_OR_RETURN(KerasWindow window, ReadKerasWindow(w, {dims.begin() + 2, dims.end()}));
   const bool steps = std::ranges::any_of(window.strides, [](int64_t s) { return s != 1; });
   if (steps && window.dilated()) return CannotExpress("steps and dilations at once");
+  if (!HasChannelsLast(w)) return InLayout(w.b(), w.node(), "channels_last");
   const int64_t groups = w.Int("group");
   const bool even =
       std::ranges::all_of(window.strides, [&](int64_t s) { return s == window.strides[0]; });
@@ -67,7 +67,6 @@ absl::StatusOr<Values> ToConv(KerasWriter& w) {
 absl::StatusOr<Values> ToConvTranspose(KerasWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, KernelDims(w));
   if (w.Int("group") != 1) return CannotExpress("groups of a transposed convolution");
-  if (!HasChannelsLast(w)) return InLayout(w.b(), w.node(), "channels_last");
   if (w.attrs().Has("output_shape") || w.String("auto_pad") != "NOTSET") {
     return CannotExpress("pads that follow from the result");
   }
@@ -98,6 +97,7 @@ absl::StatusOr<Values> ToConvTranspose(KerasWriter& w) {
     ends.push_back(end == 0 ? std::numeric_limits<int64_t>::max() : end);
     cut.push_back(axis);
   }
+  if (!HasChannelsLast(w)) return InLayout(w.b(), w.node(), "channels_last");
   std::vector<int64_t> perm;
   for (size_t i = 0; i < axes; ++i) perm.push_back(static_cast<int64_t>(i) + 2);
   perm.insert(perm.end(), {1, 0});

@@ -56,10 +56,18 @@ absl::StatusOr<Value*> ToLayerNorm(KerasWriter& w) {
   return w.Layer("LayerNormalization", {w.in(0)}, std::move(config), weights, w.out_type());
 }
 
+// Keras makes a layer's weights when it knows their number.
+absl::Status WantChannels(KerasWriter& w) {
+  const Shape* shape = w.shape();
+  const bool known = shape && (*shape)[HasChannelsLast(w) ? shape->rank() - 1 : 1].is_static();
+  return known ? absl::OkStatus() : CannotExpress("a number of channels that is not known");
+}
+
 absl::StatusOr<Value*> ToGroupNorm(KerasWriter& w) {
   X2IR_RETURN_IF_ERROR(w.WantFloats());
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (!AreVectors(w, 1, 2) || rank < 3) return CannotExpress("weights that are computed");
+  X2IR_RETURN_IF_ERROR(WantChannels(w));
   const double epsilon = w.attrs().Float("epsilon");
   return w.Layer("GroupNormalization", {w.in(0)},
                  {{"groups", w.Int("num_groups")},
@@ -75,6 +83,7 @@ absl::StatusOr<Value*> ToInstanceNorm(KerasWriter& w) {
   X2IR_RETURN_IF_ERROR(w.WantFloats());
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (!AreVectors(w, 1, 2) || rank < 3) return CannotExpress("weights that are computed");
+  X2IR_RETURN_IF_ERROR(WantChannels(w));
   const double epsilon = w.attrs().Float("epsilon");
   return w.Layer("GroupNormalization", {w.in(0)},
                  {{"groups", w.Weight(1)->dim(0)},

@@ -18,13 +18,12 @@ absl::StatusOr<Values> ToPool(KerasWriter& w) {
   for (const int64_t dilation : w.attrs().Ints("dilations", {})) {
     if (dilation != 1) return CannotExpress("dilated windows");
   }
-  if (!HasChannelsLast(w)) return InLayout(w.b(), w.node(), "channels_last");
   X2IR_ASSIGN_OR_RETURN(KerasWindow window, ReadKerasWindow(w, w.attrs().Ints("kernel_shape")));
   const auto axes = static_cast<size_t>(rank - 2);
   if (w.Int("ceil_mode") != 0) {
     const Shape *in = w.shape(), *out = w.out_type().shape();
     for (size_t i = 0; i < axes; ++i) {
-      const auto axis = static_cast<int64_t>(i) + 1;
+      const int64_t axis = SpatialAxis(HasChannelsLast(w), static_cast<int64_t>(i));
       if (!out || !(*in)[axis].is_static() || !(*out)[axis].is_static()) {
         return CannotExpress("results rounded up of unknown sizes");
       }
@@ -39,6 +38,8 @@ absl::StatusOr<Values> ToPool(KerasWriter& w) {
   if (!kMax && !include && window.padded() && !window.same) {
     return CannotExpress("means that do not count the padding, which is none that Keras adds");
   }
+  // Not before: what is refused is lowered as it is.
+  if (!HasChannelsLast(w)) return InLayout(w.b(), w.node(), "channels_last");
   Value* x = PaddedInput(w, window, kMax ? -std::numeric_limits<double>::infinity() : 0);
   return Values{w.Layer(ClassOf(kMax ? "MaxPooling" : "AveragePooling", axes), {x},
                         window.Settings("pool_size"), {}, w.out_type())};

@@ -1,5 +1,7 @@
-// Operators of NNEF. Their meaning is that of the specification (1.0.5) and of the reference
-// interpreter in KhronosGroup/NNEF-Tools; of names that begin with "tract_" that of sonos/tract.
+// Operators of NNEF. Their meaning is that of the standard's fragments as sonos/tract has them
+// (nnef/stdlib.nnef) and of the C++ runtime in KhronosGroup/NNEF-Tools (runtime/execution.h: halves
+// are rounded away from zero, a pool's border `constant` counts zeros); of names that begin with
+// "tract_" that of tract.
 // Tensors of fewer axes broadcast with axes of size 1 at their end, not at their begin.
 #ifndef X2IR_HANDLERS_NNEF_NNEF_H_
 #define X2IR_HANDLERS_NNEF_NNEF_H_

@@ -47,7 +47,8 @@ RandomWords<2> Threefry(const RandomWords<2>& counter, const RandomWords<2>& key
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   constexpr uint64_t kParity = 0x1BD11BDA;
   constexpr int kGroups = 5;  // of four rounds
-  const RandomWords<3> keys = {key[0], key[1], Xored(Xored(WordOf(key[0], kParity), key[0]), key[1])};
+  const RandomWords<3> keys = {key[0], key[1],
+                               Xored(Xored(WordOf(key[0], kParity), key[0]), key[1])};
   Expr x = counter[0] + keys[0], y = counter[1] + keys[1];
   for (int group = 0; group < kGroups; ++group) {
     for (const int rotation : kRotations[group % 2]) {

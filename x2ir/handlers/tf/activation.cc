@@ -30,6 +30,38 @@ Value* ToTfPRelu(TfWriter& w) {
   return w.Op("where", {negative, w.Op("mul", {w.in(1), w.in(0)}), w.in(0)});
 }
 
+Expr OperandOf(TfWriter& w) { return {w.b(), w.in(0)}; }
+
+Value* ToTfElu(TfWriter& w) {
+  const double alpha = w.attrs().Float("alpha");
+  if (alpha == 1) return w.Tf("Elu", {w.in(0)});
+  const Expr x = OperandOf(w);
+  return Where(x < 0, x.Op("elu", {}, {{"alpha", 1.0f}}) * alpha, x);
+}
+
+// TensorFlow's is that of these two numbers.
+Value* ToTfSelu(TfWriter& w) {
+  const double a = w.attrs().Float("alpha"), g = w.attrs().Float("gamma");
+  if (a == 1.67326319218681884765625 && g == 1.05070102214813232421875) {
+    return w.Tf("Selu", {w.in(0)});
+  }
+  const Expr x = OperandOf(w);
+  return Where(x < 0, x.Op("elu", {}, {{"alpha", 1.0f}}) * a, x) * g;
+}
+
+// 1 at the first of the largest elements.
+absl::StatusOr<Value*> ToTfHardmax(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const Dim& size = (*w.shape())[axis];
+  if (!size.is_static()) return CannotExpress("an axis of unknown size");
+  if (!IsFloating(w.dtype())) return CannotExpress("elements of ", Name(w.dtype()));
+  Value* first =
+      w.Op("arg_max", {w.in(0)}, {{"axis", axis}, {"keepdims", 0}, {"select_last_index", 0}});
+  return w.Tf("OneHot",
+              {first, w.Int32(size.value()), w.Number(w.dtype(), 1), w.Number(w.dtype(), 0)},
+              {{"axis", axis}});
+}
+
 // Along the last axis.
 auto ToTfAlongLast(std::string_view op) {
   return [=](TfWriter& w) -> absl::StatusOr<Value*> {
@@ -44,10 +76,11 @@ auto ToTfAlongLast(std::string_view op) {
 
 X2IR_TF(softmax).From("Softmax", AlongLast<kSoftmax>);
 X2IR_TF(log_softmax).From("LogSoftmax", AlongLast<kLogSoftmax>);
-X2IR_TF(elu).Is("Elu", Fixed("alpha", 1.0f));
+X2IR_TF(elu).To("Elu", ToTfElu).From("Elu", Fixed("alpha", 1.0f));
 X2IR_TF(leaky_relu).Is("LeakyRelu", Attr("alpha", 0.2f));
 X2IR_TF(relu).Is("Relu").From("Relu6", Relu6);
-X2IR_TF(selu).Is("Selu");
+X2IR_TF(selu).To("Selu", ToTfSelu).From("Selu");
+X2IR_TF(hardmax).To("OneHot", ToTfHardmax);
 X2IR_TF(prelu).From("Prelu");  // TensorFlow.js's
 X2IR_TF(sigmoid).Is("Sigmoid");
 X2IR_TF(softplus).Is("Softplus");

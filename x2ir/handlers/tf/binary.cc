@@ -258,7 +258,7 @@ Value* ToTfShift(TfWriter& w) {
 
 X2IR_TF(add).To("AddV2").From(
     {{"Add", Add}, {"AddV2", Add}, {"BiasAdd", BiasAdd}, {"BiasAddV1", BiasAdd}});
-X2IR_TF(sum).From({{"AddN", AddN}, {"AccumulateNV2", AddN}});
+X2IR_TF(sum).To("AddV2", ToTfFold("add", "AddV2")).From({{"AddN", AddN}, {"AccumulateNV2", AddN}});
 X2IR_TF(sub).Is("Sub").From("SquaredDifference", SquaredDifference);
 X2IR_TF(mul).Is("Mul").From(
     {{"MulNoNan", MulNoNan}, {"Xlogy", Xlogy}, {"Xlog1py", Xlog1py}, {"Cross", Cross}});

@@ -152,6 +152,7 @@ Value* Empty(TfArgs& a) {
 
 // `on` at the index, `off` elsewhere, which is everywhere if the index is out of range.
 Value* OneHot(TfArgs& a) {
+  a.Ignore("TI");
   const int64_t axis = a.Int("axis", -1);
   Value* indices = a.AsInt64(a.in(0));
   Value* depth = a.AsInt64(a.in(1));
@@ -192,6 +193,20 @@ absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
   return w.Tf("OneHot", {parts.index, parts.depth, parts.on, parts.off}, {{"axis", parts.axis}});
 }
 
+// 1 where the column is the row and k more.
+absl::StatusOr<Value*> ToTfEyeLike(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank != 2) return CannotExpress("rank ", rank);
+  const auto numbers = [&](int64_t axis) {
+    return Iota(
+        {w.b(), w.Op("squeeze", {w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}}),
+                                 w.Ints({0})})});
+  };
+  const Expr rows = Unsqueeze(Shifted(numbers(0), static_cast<double>(w.Int("k"))), {1}),
+             columns = Unsqueeze(numbers(1), {0});
+  return w.Cast(rows.Op("equal", {columns}), w.out_type().dtype());
+}
+
 absl::StatusOr<Value*> ToTfTranspose(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, PermOf(w));
   return w.Tf("Transpose", {w.in(0), w.Int32s(perm)});
@@ -199,6 +214,8 @@ absl::StatusOr<Value*> ToTfTranspose(TfWriter& w) {
 
 Value* ToTfExpand(TfWriter& w) {
   if (Value* known = TfShapeOf(w, w.out_type())) return w.Tf("BroadcastTo", {w.in(0), known});
+  const Shape* shape = w.in(0)->shape();
+  if (shape && shape->rank() == 0) return w.Tf("Fill", {w.in(1), w.in(0)});
   Value* own = w.Op("shape", {w.in(0)});
   Value* both = w.Tf("BroadcastArgs", {own, w.Cast(w.in(1), DType::kInt64)}, {},
                      Type::Tensor(DType::kInt64, Shape({Dim()})));
@@ -271,6 +288,7 @@ X2IR_TF(expand)
     .To("BroadcastTo", ToTfExpand)
     .From({{"Empty", Empty}, {"ZerosLike", ZerosLike}, {"OnesLike", OnesLike}});
 X2IR_TF(one_hot).To("OneHot", ToTfOneHot).From("OneHot", OneHot);
+X2IR_TF(eye_like).To("Equal", ToTfEyeLike);
 X2IR_TF(transpose).To("Transpose", ToTfTranspose);
 X2IR_TF(tile).To("Tile", ToTfTile);
 X2IR_TF(pad).To("PadV2", ToTfPad);

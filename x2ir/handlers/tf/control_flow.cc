@@ -140,15 +140,17 @@ absl::StatusOr<Values> While(TfArgs& a) {
     if (!changes.empty()) {
       const Values now =
           b.Ops("if", {next}, {{"then_branch", run}, {"else_branch", idle}}, changes.size());
-      for (size_t k = 0; k < changes.size(); ++k) state[changes[k]] = now[k];
+      for (size_t k = 0; k < changes.size(); ++k) {
+        state[changes[k]] = OfSameRank(b, now[k], *a.in(changes[k]));
+      }
     }
   } else {
     const Values now = InlineGraph(b, *step, state);
-    for (const size_t i : changes) state[i] = now[i];
+    for (const size_t i : changes) state[i] = OfSameRank(b, now[i], *a.in(i));
     next = CondOf(b, *cond, state, scalar);
   }
   Values results;
-  for (const size_t i : changes) results.push_back(OfSameRank(b, state[i], *a.in(i)));
+  for (const size_t i : changes) results.push_back(state[i]);
   X2IR_RETURN_IF_ERROR(b.status());
   Value* starts =
       once ? a.b().Constant(Tensor::Scalar<bool>(true)) : CondOf(a.b(), *cond, a.inputs(), scalar);

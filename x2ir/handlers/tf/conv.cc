@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/builder/layers/split_conv.h"
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/write_forms.h"
@@ -215,17 +216,30 @@ Value* WithTfBias(TfWriter& w, Value* y) {
   return w.Tf("BiasAdd", {y, w.in(2)}, {{"data_format", "NHWC"}});
 }
 
-absl::StatusOr<Value*> ToTfConv(TfWriter& w) {
+// Spatial sizes of the kernel; ones where they are not known.
+std::vector<int64_t> KernelLengths(TfWriter& w, size_t n) {
+  const auto kernel = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
+  if (!kernel || kernel->size() != n + 2) return std::vector<int64_t>(n, 1);
+  return {kernel->begin() + 2, kernel->end()};
+}
+
+// A kernel for each group alone is DepthwiseConv2dNative's, whose CPU kernel takes one stride and
+// does not look at dilations; else Conv2D's, which has groups. Conv3D has neither groups nor
+// dilations.
+absl::StatusOr<Values> ToTfConv(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
-  if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  if (rank == 3) return WithTwoSpatialAxes(w, true);
   const size_t n = static_cast<size_t>(rank) - 2;
-  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, std::vector<int64_t>(n, 1)));
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, KernelLengths(w, n)));
+  if (!IsChannelsLast(w)) return ValuesOf(WithChannelsLast, w);
+  if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
   const Shape* kernel_shape = w.shape(1);
   const auto kernel = kernel_shape ? kernel_shape->Static() : std::nullopt;
   const int64_t group = w.Int("group");
-  const bool depthwise = n == 2 && group > 1 && kernel && (*kernel)[1] == 1;
+  if (n == 3 && group != 1) return ConvOfGroups(w);
+  if (n == 3 && window.dilated()) return ConvWithZerosBetween(w);
+  const bool depthwise = n == 2 && group > 1 && kernel && (*kernel)[1] == 1 && !window.dilated() &&
+                         window.strides[0] == window.strides[1];
   if (group != 1 && !depthwise && !(kernel && (*w.shape())[rank - 1].is_static())) {
     return CannotExpress("groups of unknown sizes");
   }
@@ -250,18 +264,43 @@ absl::StatusOr<Value*> ToTfConv(TfWriter& w) {
     y = w.Tf(n == 2 ? "Conv2D" : "Conv3D", {x, w.Transpose(w.in(1), ToHwio(rank))},
              std::move(attrs), result);
   }
-  return w.has(2) ? WithTfBias(w, y) : y;
+  return Values{w.has(2) ? WithTfBias(w, y) : y};
+}
+
+// The pads that an auto_pad or an output_shape stands for; the sizes must be known.
+absl::StatusOr<Window> ReadTransposedWindow(TfWriter& w, const Shape& out) {
+  const size_t n = static_cast<size_t>(out.rank()) - 2;
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), KernelLengths(w, n)));
+  const bool sized = w.attrs().Has("output_shape");
+  if (!sized && !IsSame(window.auto_pad)) return window;
+  const std::vector<int64_t> more = w.attrs().Ints("output_padding", std::vector<int64_t>(n));
+  // What an output_shape leaves over goes to the end but for SAME_UPPER, and SAME otherwise.
+  const bool odd_at_end =
+      sized ? window.auto_pad == AutoPad::kSameUpper : window.auto_pad != AutoPad::kSameLower;
+  for (size_t i = 0; i < n; ++i) {
+    const Dim &in = (*w.shape())[window.axis(i)], &size = out[window.axis(i)];
+    if (!in.is_static() || !size.is_static() || !w.shape(1)->is_static()) {
+      return CannotExpress("a result of unknown sizes");
+    }
+    const int64_t whole = (in.value() - 1) * window.strides[i] + window.extent(i);
+    window.SplitPads(i, std::max<int64_t>(0, whole + (sized ? 0 : more[i]) - size.value()),
+                     odd_at_end);
+  }
+  window.auto_pad = AutoPad::kNotSet;
+  return window;
 }
 
 // By the sizes of the result, which must be known but for the batch.
-absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
+// CPU kernels have no groups and no dilations here.
+absl::StatusOr<Values> ToTfConvTranspose(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
-  if (w.attrs().Has("output_shape")) return CannotExpress("an output of a given shape");
-  const std::string& automatic = w.String("auto_pad");
-  if (automatic != "NOTSET" && automatic != "VALID") return CannotExpress("auto_pad ", automatic);
-  if (!IsChannelsLast(w)) return WithChannelsLast(w);
-  if (rank == 3) return WithTwoSpatialAxes(w, true);
+  if (w.Int("group") != 1) return ConvOfGroups(w);
+  const std::vector<int64_t> dilations = w.attrs().Ints("dilations", {});
+  if (std::any_of(dilations.begin(), dilations.end(), [](int64_t d) { return d != 1; })) {
+    return ConvWithZerosBetween(w);
+  }
+  if (rank == 3 && w.attrs().Has("output_shape")) return CannotExpress("an output_shape");
   const size_t n = static_cast<size_t>(rank) - 2;
   const Shape* out = w.out_type().shape();
   std::vector<int64_t> sizes;
@@ -271,7 +310,10 @@ absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
     }
     sizes.push_back((*out)[i].value());
   }
-  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, std::vector<int64_t>(n, 1)));
+  // Not before: what is refused stays as it is, for lowerings and messages.
+  if (!IsChannelsLast(w)) return ValuesOf(WithChannelsLast, w);
+  if (rank == 3) return Values{WithTwoSpatialAxes(w, true)};
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTransposedWindow(w, *out));
   // Of three axes padding is cut off afterwards.
   std::vector<int64_t> starts, ends;
   if (n == 3 && window.padded()) {
@@ -298,9 +340,9 @@ absl::StatusOr<Value*> ToTfConvTranspose(TfWriter& w) {
       {shape, w.Transpose(w.in(1), ToHwio(rank)), w.in(0)}, std::move(attrs),
       w.has(2) || !starts.empty() ? Type::Tensor(w.dtype(), Shape::UnknownDims(rank)) : Type());
   if (w.has(2)) y = WithTfBias(w, y);
-  if (starts.empty()) return y;
+  if (starts.empty()) return Values{y};
   if (w.has(2)) y->set_type(Type::Tensor(w.dtype(), Shape::UnknownDims(rank)));
-  return w.Op("slice", {y, w.Ints(starts), w.Ints(ends), w.Ints({1, 2, 3})});
+  return Values{w.Op("slice", {y, w.Ints(starts), w.Ints(ends), w.Ints({1, 2, 3})})};
 }
 
 }  // namespace

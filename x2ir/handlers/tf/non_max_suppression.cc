@@ -158,9 +158,55 @@ absl::StatusOr<Values> NonMaxSuppressionWithOverlaps(TfArgs& a) {
   return Values{numbers.To(DType::kInt32).value()};
 }
 
+// A NonMaxSuppressionV3 for each class of each image. Where there is no threshold of scores, all
+// finite ones are above the least number.
+absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w) {
+  constexpr int64_t kMaxNodes = 1024;
+  const auto dims = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
+  if (!dims || dims->size() != 3) return CannotExpress("classes or images of unknown number");
+  const int64_t images = (*dims)[0], classes = (*dims)[1];
+  if (images < 1 || classes < 1 || images > kMaxNodes / classes) {
+    return CannotExpress(images, " images and ", classes, " classes");
+  }
+  const DType t = DType::kFloat32;
+  const auto scalar = [&](size_t i, double fallback) {
+    return w.has(i) ? w.Reshape(w.in(i), {}) : w.Number(t, fallback);
+  };
+  Expr boxes(w.b(), w.in(0));
+  if (w.Int("center_point_box") != 0) {
+    const auto columns = [&](int64_t from) {
+      return Gather(boxes, w.b().Ints({from + 1, from}), 2);
+    };
+    const Expr middle = columns(0), half = columns(2) / 2.0;
+    boxes = Concat(w.b(), {(middle - half).value(), (middle + half).value()}, 2);
+  }
+  Value* most = w.has(2) ? w.Reshape(w.in(2), {}) : w.b().Int(0);
+  most = w.Cast(w.Op("min", {w.Op("max", {most, w.b().Int(0)}),
+                             w.b().Int(std::numeric_limits<int32_t>::max())}),
+                DType::kInt32);
+  Value *overlap = scalar(3, 0), *least = scalar(4, std::numeric_limits<float>::lowest());
+  std::vector<Value*> rows;
+  for (int64_t image = 0; image < images; ++image) {
+    const Expr own = Gather(boxes, w.b().Int(image), 0);
+    const Expr all(w.b(), w.Op("gather", {w.in(1), w.b().Int(image)}, {{"axis", 0}}));
+    for (int64_t each = 0; each < classes; ++each) {
+      Value* scores = Gather(all, w.b().Int(each), 0).value();
+      Value* selected = w.Tf("NonMaxSuppressionV3", {own.value(), scores, most, overlap, least}, {},
+                             Type::Tensor(DType::kInt32, Shape({Dim()})));
+      const Expr numbers = Unsqueeze(Expr(w.b(), w.Cast(selected, DType::kInt64)), {1});
+      Value* pads = w.Ints({0, 2, 0, 0});
+      Value* row = w.Op("pad", {numbers.value(), pads, w.b().Int(0)}, {{"mode", "constant"}});
+      Value* place = w.b().Constant(Tensor::Of<int64_t>({1, 3}, {image, each, 0}));
+      rows.push_back(image == 0 && each == 0 ? row : w.Op("add", {row, place}));
+    }
+  }
+  return rows.size() == 1 ? rows[0] : w.Op("concat", std::move(rows), {{"axis", 0}});
+}
+
 }  // namespace
 
 X2IR_TF(non_max_suppression)
+    .To("NonMaxSuppressionV3", ToTfNonMaxSuppression)
     .From({{"NonMaxSuppression", NonMaxSuppression<1>},
            {"NonMaxSuppressionV2", NonMaxSuppression<2>},
            {"NonMaxSuppressionV3", NonMaxSuppression<3>},

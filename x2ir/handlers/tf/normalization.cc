@@ -137,6 +137,15 @@ absl::StatusOr<Value*> ToTfLrn(TfWriter& w) {
                {"beta", w.Float("beta")}});
 }
 
+absl::StatusOr<Value*> ToTfLpNorm(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const int64_t p = w.Int("p");
+  if (p != 1 && p != 2) return CannotExpress("norm ", p);
+  const Expr x(w.b(), w.in(0));
+  const Expr norm = x.Op(p == 1 ? "reduce_l1" : "reduce_l2", {w.Ints({axis})}, {{"keepdims", 1}});
+  return Where(norm.Op("equal", {norm.Number(0)}), 0, x / norm);
+}
+
 }  // namespace
 
 X2IR_TF(batch_normalization)
@@ -148,5 +157,6 @@ X2IR_TF(batch_normalization)
            {"BatchNormWithGlobalNormalization", BatchNormGlobal}});
 X2IR_TF(lrn).To("LRN", ToTfLrn).From("LRN", Lrn);
 X2IR_TF(instance_normalization).To("Mean", ToTfInstanceNorm);
+X2IR_TF(lp_normalization).To("RealDiv", ToTfLpNorm);
 
 }  // namespace x2ir

@@ -67,8 +67,49 @@ Value* PoolBy(TfArgs& a) {
   return MakePool(a.in(0), {TakePoolWindow(a, layout, spatial), kKind});
 }
 
+// Maxima and their places. TensorFlow counts those of channels last, the IR those of channels
+// first: batch, channels, and places.
+absl::StatusOr<Values> ToTfMaxPoolWithPlaces(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+  if (rank != 4) return CannotExpress("places of rank ", rank);
+  if (w.Int("ceil_mode") != 0) return CannotExpress("ceil_mode");
+  if (w.Int("storage_order") != 0) return CannotExpress("places by columns");
+  X2IR_ASSIGN_OR_RETURN(Window window, ReadTfWindow(w, w.attrs().Ints("kernel_shape")));
+  if (window.dilated()) return CannotExpress("dilated windows");
+  if (window.padded()) return CannotExpress("places of padded windows");
+  const auto dims = w.shape()->Static();
+  if (!dims) return CannotExpress("places of unknown sizes");
+  const bool last = IsChannelsLast(w);
+  const int64_t pixels = last ? (*dims)[1] * (*dims)[2] : (*dims)[2] * (*dims)[3];
+  const int64_t channels = (*dims)[last ? 3 : 1];
+  if (pixels == 0 || channels == 0) return CannotExpress("places of no elements");
+  const std::vector<int64_t> to = {0, 2, 3, 1}, back = {0, 3, 1, 2};
+  Value* x = last ? w.in(0) : w.Op("transpose", {w.in(0)}, {{"perm", to}});
+  AttributeMap attrs = {{"ksize", OfTensor(window.kernel)},
+                        {"strides", OfTensor(window.strides)},
+                        {"padding", IsSame(window.auto_pad) ? "SAME" : "VALID"},
+                        {"Targmax", Type::Tensor(DType::kInt64)},
+                        {"include_batch_in_index", true}};
+  Shape shape = Shape::UnknownDims(4);
+  const Values both = w.TfAll("MaxPoolWithArgmax", {x}, std::move(attrs), {true, true},
+                              {Type::Tensor(w.dtype(), shape), Type::Tensor(DType::kInt64, shape)});
+  // ((batch * pixels) + pixel) * channels + channel as (batch * channels + channel) * pixels +
+  // pixel.
+  const Expr place(w.b(), both[1]);
+  const auto over = [&](int64_t n) { return place.Op("div", {w.b().Int(n)}); };
+  const Expr channel = place - over(channels) * static_cast<double>(channels);
+  const Expr pixel = over(channels) - over(channels * pixels) * static_cast<double>(pixels);
+  const Expr batch = over(channels * pixels);
+  Value* places =
+      ((batch * static_cast<double>(channels) + channel) * static_cast<double>(pixels) + pixel)
+          .value();
+  const auto laid = [&](Value* v) {
+    return last ? w.Op("identity", {v}) : w.Op("transpose", {v}, {{"perm", back}});
+  };
+  return Values{laid(both[0]), laid(places)};
+}
+
 absl::StatusOr<Value*> ToTfPool(TfWriter& w, bool max) {
-  if (max && w.wants(1)) return CannotExpress("places");
   if (w.Int("ceil_mode") != 0) return CannotExpress("ceil_mode");
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank < 3 || rank > 5) return CannotExpress("rank ", rank);
@@ -95,7 +136,12 @@ auto ToTfGlobalPool(std::string_view reduction) {
 }  // namespace
 
 X2IR_TF(max_pool)
-    .To("MaxPool", [](TfWriter& w) { return ToTfPool(w, true); })
+    .To("MaxPool",
+        [](TfWriter& w) -> absl::StatusOr<Values> {
+          if (w.wants(1)) return ToTfMaxPoolWithPlaces(w);
+          X2IR_ASSIGN_OR_RETURN(Value * y, ToTfPool(w, true));
+          return Values{y};
+        })
     .From({{"MaxPoolV2", MaxPoolV2}, {"MaxPoolWithArgmax", MaxPoolWithArgmax}})
     .From({"MaxPool", "MaxPool3D"}, PoolBy<PoolKind::kMax>);
 X2IR_TF(average_pool)

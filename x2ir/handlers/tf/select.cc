@@ -221,11 +221,19 @@ absl::StatusOr<Value*> ToTfCompress(TfWriter& w) {
 absl::StatusOr<Values> ToTfTopK(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  if (w.Int("largest") == 0) return CannotExpress("the least elements");
+  // -1 - x of an integer has the order reversed, and no overflow.
+  const bool least = w.Int("largest") == 0;
+  if (least && !IsSignedInt(w.dtype())) {
+    return CannotExpress("the least elements of ", Name(w.dtype()));
+  }
+  const auto reversed = [&](Value* x) {
+    Value* minus_one = w.b().Constant(Tensor::Scalar<int64_t>(-1));
+    return least ? w.Op("sub", {w.Cast(minus_one, w.dtype()), x}) : x;
+  };
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[static_cast<size_t>(axis)], perm[static_cast<size_t>(rank - 1)]);
-  Value* x = w.Transpose(w.in(0), perm);
+  Value* x = reversed(w.Transpose(w.in(0), perm));
   const auto known = KnownInts(w.in(1));
   Value* k = known && known->size() == 1 ? w.Int32((*known)[0])
                                          : w.Cast(w.Reshape(w.in(1), {}), DType::kInt32);
@@ -233,7 +241,7 @@ absl::StatusOr<Values> ToTfTopK(TfWriter& w) {
   const Values found = w.TfAll("TopKV2", {x, k}, {{"sorted", w.Int("sorted")}},
                                {w.wants(0), w.wants(1)}, {of(w.dtype()), of(DType::kInt32)});
   Values values(w.node().num_outputs(), nullptr);
-  if (found[0]) values[0] = w.Transpose(found[0], perm);
+  if (found[0]) values[0] = w.Transpose(reversed(found[0]), perm);
   if (found[1]) values[1] = w.Transpose(w.Cast(found[1], DType::kInt64), perm);
   return values;
 }

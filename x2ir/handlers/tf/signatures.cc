@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "x2ir/handlers/tf/kernels.h"
+
 namespace x2ir {
 namespace {
 
@@ -104,6 +106,7 @@ constexpr TfSignature kSignatures[] = {
     {"MatMul", "T T", "transpose_a transpose_b"},
     {"MaxPool", "T", "ksize strides padding explicit_paddings data_format"},
     {"MaxPool3D", "T", "ksize strides padding data_format"},
+    {"MaxPoolWithArgmax", "T", "ksize strides Targmax padding include_batch_in_index", 2},
     // Shapes and places.
     {"BroadcastArgs", "T T", ""},
     {"BroadcastTo", "T Tidx", ""},
@@ -114,6 +117,7 @@ constexpr TfSignature kSignatures[] = {
     {"GatherNd", "Tparams Tindices", ""},
     {"GatherV2", "Tparams Tindices Taxis", "batch_dims"},
     {"MirrorPad", "T Tpaddings", "mode"},
+    {"NonMaxSuppressionV3", "T T int32 T_threshold T_threshold", ""},
     {"OneHot", "TI int32 T T", "axis"},
     {"PadV2", "T Tpaddings T", ""},
     {"Range", "Tidx Tidx Tidx", ""},
@@ -286,7 +290,7 @@ std::vector<std::string> CheckTfNode(const Node& node) {
       problems.push_back(StrCat("attribute '", name.str(), "' is missing"));
     }
   }
-  return problems;
+  return problems.empty() ? CheckTfKernel(node) : problems;
 }
 
 }  // namespace x2ir

@@ -56,7 +56,8 @@ Lens TfDialect::OtherAttributes(std::string_view op) {
 bool IsMeaninglessTfAttr(std::string_view name) {
   // Hints for the runtime, and numbers of operands.
   static constexpr std::string_view kNames[] = {
-      "use_cudnn_on_gpu", "use_locking", "N", "Index", "index_type", "SrcT", "parallel_iterations"};
+      "use_cudnn_on_gpu", "use_locking", "N",  "Index",
+      "index_type",       "SrcT",        "TI", "parallel_iterations"};
   if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
   // "T", "Tidx", "Tindices", ...: the types of operands. "Tout" is a result's.
   return name.starts_with('T') && name != "Tout" &&

@@ -12,7 +12,9 @@
 
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -74,11 +76,14 @@ inline Attribute::Ints OfTensor(const std::vector<int64_t>& spatial) {
   return all;
 }
 
-// The kernel counts for pools alone: a convolution's may be of unknown size.
+// The kernel counts for pools and for SAME_LOWER alone: a convolution's may be of unknown size.
 inline absl::StatusOr<Window> ReadTfWindow(TfWriter& w, std::vector<int64_t> kernel) {
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(w.attrs(), std::move(kernel)));
-  if (window.auto_pad == AutoPad::kSameLower) return CannotExpress("auto_pad SAME_LOWER");
-  return window;
+  if (window.auto_pad != AutoPad::kSameLower) return window;
+  std::optional<Window> padded = WithPads(window, w.shape());
+  if (!padded) return CannotExpress("auto_pad SAME_LOWER of unknown sizes");
+  padded->auto_pad = AutoPad::kNotSet;
+  return *std::move(padded);
 }
 
 // The operand with `value` around it where the window has pads, which it then has no more.
