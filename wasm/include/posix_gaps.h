@@ -32,7 +32,6 @@ typedef off_t off64_t;
 
 static inline int flock(int, int) { return 0; }
 static inline int dup(int) { return errno = ENOTSUP, -1; }
-static inline int dup2(int, int) { return errno = ENOTSUP, -1; }
 static inline int pipe(int*) { return errno = ENOTSUP, -1; }
 static inline mode_t umask(mode_t) { return 022; }
 static inline int chmod(const char*, mode_t) { return 0; }
@@ -45,7 +44,15 @@ static inline uid_t getuid(void) { return 0; }
 
 static inline char* mkdtemp(char*) { return errno = ENOSYS, (char*)0; }
 
-// In runtime/realpath.cc.
+// In runtime/descriptors.cc and runtime/realpath.cc.
+#ifdef __cplusplus
+extern "C" {
+#endif
+int dup2(int from, int to);  // moves: `from` is closed
+int memfd_create(const char* name, unsigned flags);
+#ifdef __cplusplus
+}
+#endif
 char* realpath(const char* path, char* resolved);
 
 // --- Memory --------------------------------------------------------------------------------------

@@ -242,6 +242,9 @@ export class MemoryFiles {
   }
 }
 
+/** An open file without a name. */
+export function unnamedFile() { return new OpenNode(makeNode(new GrowingBytes())); }
+
 class OpenNode {
   constructor(node) { this.node = node; }
   stat() { return infoOf(this.node); }

@@ -2,6 +2,7 @@
 // files of an object (memory_files.mjs, host_files.mjs) and three streams. All paths are below "/".
 
 import {SystemError, errorNumber} from './errors.mjs';
+import {unnamedFile} from './memory_files.mjs';
 
 const kTypes = {other: 0, terminal: 2, folder: 3, file: 4, stream: 6, link: 7};
 const kRoot = 3;                      // the descriptor of "/"
@@ -12,6 +13,16 @@ const kReadRight = 1n << 1n, kWriteRight = 1n << 6n;
 /** Thrown by the module's exit. */
 export class Exit {
   constructor(code) { this.code = code; }
+}
+
+/** An open file under a second descriptor, whose end does not close it. */
+class SharedFile {
+  constructor(file) { this.file = file; }
+  stat() { return this.file.stat(); }
+  read(into, at) { return this.file.read(into, at); }
+  write(bytes, at) { return this.file.write(bytes, at); }
+  truncate(size) { this.file.truncate(size); }
+  close() {}
 }
 
 export class System {
@@ -252,14 +263,26 @@ export class System {
     view.setBigUint64(result + 32, BigInt(size), true);
     for (const field of [40, 48, 56]) view.setBigUint64(result + field, BigInt.asUintN(64, time), true);
   }
+  /** The open file that a path names by its descriptor, or null: a stream that was kept as a file. */
+  byDescriptor(path) {
+    const number = path === '/dev/stdin' ? 0 : /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1];
+    return (number !== undefined && this.open.get(Number(number))?.file) || null;
+  }
+  openSpecial(path) {
+    if (path === '/dev/memfd') return unnamedFile();
+    const file = this.byDescriptor(path);
+    return file && new SharedFile(file);
+  }
   path_filestat_get(fd, flags, at, size, result) {
-    this.writeInfo(result, this.files.stat(this.below(fd, at, size), (flags & 1) !== 0));
+    const path = this.below(fd, at, size);
+    const file = this.byDescriptor(path);
+    this.writeInfo(result, file ? file.stat() : this.files.stat(path, (flags & 1) !== 0));
   }
   path_filestat_set_times() {}
   path_open(fd, lookup, at, size, oflags, rights, inheriting, fdflags, result) {
     const path = this.below(fd, at, size);
     const write = (rights & kWriteRight) !== 0n;
-    const file = this.files.open(path, {
+    const file = this.openSpecial(path) ?? this.files.open(path, {
       create: (oflags & 1) !== 0,
       folder: (oflags & 2) !== 0,
       exclusive: (oflags & 4) !== 0,
@@ -269,6 +292,10 @@ export class System {
       follow: (lookup & 1) !== 0,
     });
     const isFolder = file.stat().type === 'folder';
+    if (isFolder && write) {
+      file.close();
+      throw new SystemError('EISDIR');
+    }
     const opened = this.next++;
     this.open.set(opened, {file: isFolder ? undefined : file, path, folder: isFolder, position: 0,
                            append: (fdflags & 1) !== 0});
