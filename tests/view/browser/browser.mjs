@@ -5,17 +5,17 @@ import { pathToFileURL } from "node:url";
 
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-export function notRun(why) {
-  console.error(`*** THE PAGE OF x2ir view IS NOT TESTED: ${why}`);
+export function notRun(why, what = "THE PAGE OF x2ir view") {
+  console.error(`*** ${what} IS NOT TESTED: ${why}`);
   process.exit(77);
 }
 
 // `folder`: where setup.sh installed playwright-core.
-export async function launch(folder) {
+export async function launch(folder, what) {
   const driver = path.join(folder, "node_modules/playwright-core/index.mjs");
-  if (!existsSync(driver)) notRun("playwright-core is not installed (setup.sh)");
+  if (!existsSync(driver)) notRun("playwright-core is not installed (setup.sh)", what);
   const executablePath = BROWSERS.find(existsSync);
-  if (!executablePath) notRun("chromium is not installed");
+  if (!executablePath) notRun("chromium is not installed", what);
   const { chromium } = await import(pathToFileURL(driver));
   // Its sandbox wants more than root in a container has; the pages are our own.
   return chromium.launch({ executablePath, args: ["--no-sandbox"] });
