@@ -37,17 +37,18 @@ export function chosen(list) {
   return [...list].map((file) => [file.webkitRelativePath || file.name, file]);
 }
 
-// Asks for files; nothing was chosen: never.
+// Asks for files; none where nothing was chosen. The field is in the page as long as the browser's window is open, since
+// it could be thrown away otherwise.
 export function choose({ folder = false, several = true, accept = "" } = {}) {
+  const field = document.createElement("input");
+  Object.assign(field, { type: "file", multiple: several, webkitdirectory: folder, accept, hidden: true });
+  field.setAttribute("aria-label", "Files");
+  document.body.append(field);
   return new Promise((done) => {
-    const field = document.createElement("input");
-    field.type = "file";
-    field.multiple = several;
-    field.webkitdirectory = folder;
-    field.accept = accept;
     field.addEventListener("change", () => done(chosen(field.files)));
+    field.addEventListener("cancel", () => done([]));
     field.click();
-  });
+  }).finally(() => field.remove());
 }
 
 // The files of a model: what was given, below a folder of the program.

@@ -21,8 +21,10 @@ const app = {
   look: new Look(),
   model: null, // { set, path, info, converted } of the model that is open
   fail,
-  // Flags that say how the model is read; of `diff`, which is given no shapes, without these.
+  // Flags that say how the model is read; for `diff` and `info`, which take no shapes, without these.
   readingFlags: (shapes = true) => modelTab.flags(shapes),
+  // The dims of an input, where all of them are numbers, else null.
+  shapeOf: (input) => modelTab.shapeOf(input),
   // Shows a page that `args` write, of these files, beside what `body` makes of the result.
   async view(title, models, args, files) {
     const result = await app.tasks.do(
@@ -68,7 +70,7 @@ async function read(path = app.model.path) {
   byId("message").replaceChildren();
   const found = await app.tasks.do(
     "Reading the model",
-    (run) => identify(run, model.set, READ, path, path && model.info ? app.readingFlags() : []),
+    (run) => identify(run, model.set, READ, path, path && model.info ? app.readingFlags(false) : []),
     fail,
   );
   if (!found || model !== app.model) return;

@@ -54,6 +54,13 @@ export class ModelTab {
     );
   }
 
+  // The dims of an input as it is read; null where one of them is no number.
+  shapeOf(i) {
+    const given = this.shapes[i].shape.value.trim();
+    const dims = given ? given.split(",").map(Number) : (this.app.model.info.inputs[i].shape ?? [null]);
+    return dims.every(Number.isInteger) ? dims : null;
+  }
+
   flags(shapes) {
     if (!this.options) return [];
     return [...(shapes ? this.shapes.flatMap((fields) => fields.words()) : []), ...this.options.words];

@@ -37,7 +37,7 @@ export class RunTab {
   update() {
     const { info } = this.app.model;
     this.setIo(null);
-    this.fields = info.inputs.map((input, i) => new InputField(input, i, this.app));
+    this.fields = info.inputs.map((input, i) => new InputField(input, () => this.app.shapeOf(i), i));
     this.inputs.replaceChildren(...this.fields.map((field) => field.element));
     this.result.replaceChildren();
   }
@@ -118,19 +118,24 @@ function rowOf(output) {
   ];
 }
 
+// Whether an image may be given; its shape may be said later.
+function canBeImage({ dtype, shape }) {
+  return (dtype === "float32" || dtype === "uint8") && (!shape || shape.length === 4);
+}
+
 // One input: random numbers, or what is typed, or a file.
 class InputField {
-  constructor(input, i, app) {
+  constructor(input, shape, i) {
     this.input = input;
+    this.shape = shape; // its dims, or null, at the time of a run
     this.file = null;
     const name = visible(input.name);
-    const fixed = input.shape?.every(Number.isInteger);
     this.text = el("textarea", {
       id: `input-${i}`,
       rows: 1,
       spellcheck: "false",
       placeholder: "numbers, or one for all elements; empty: random",
-      disabled: !fixed || !canType(input.dtype),
+      disabled: !canType(input.dtype),
     });
     this.fileName = el("span", {});
     this.scale = el(
@@ -138,7 +143,7 @@ class InputField {
       { id: `scale-${i}` },
       ...Object.keys(SCALES).map((scale) => el("option", { value: scale }, scale)),
     );
-    const image = fixed && imageShape(input.dtype, input.shape);
+    const image = canBeImage(input);
     this.element = el(
       "fieldset",
       {},
@@ -176,19 +181,23 @@ class InputField {
 
   // The .npy file of this input; null: random numbers. Throws an Error that names the input.
   async content() {
-    const { dtype, shape, name } = this.input;
+    const { dtype, name } = this.input;
+    const shape = this.shape();
     try {
       if (this.file) {
         if (this.file.name.toLowerCase().endsWith(".npy")) return this.file;
-        if (!shape?.every(Number.isInteger) || !imageShape(dtype, shape)) {
+        if (!shape || !imageShape(dtype, shape)) {
           throw new Error(
-            "an image is for inputs [1, C, H, W] or [1, H, W, C] of float32 or uint8, with 1 or 3 channels",
+            "an image is for inputs [1, C, H, W] or [1, H, W, C] of float32 or uint8, with 1 or 3 channels; " +
+              "the tab Model has a field for the shape",
           );
         }
         return await imageArray(this.file, dtype, shape, this.scale.value);
       }
       const text = this.text.value.trim();
-      return text ? npy(dtype, shape, parsed(text, dtype, shape)) : null;
+      if (!text) return null;
+      if (!shape) throw new Error("its shape is not known; give it in the tab Model");
+      return npy(dtype, shape, parsed(text, dtype, shape));
     } catch (error) {
       throw new Error(`input '${name}': ${error.message}`);
     }

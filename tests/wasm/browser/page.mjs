@@ -18,6 +18,7 @@ export async function openApp(browser, address, { dark = false, width = 1400, he
   const requests = [];
   const own = new URL(".", address).href;
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  page.on("filechooser", () => {}); // as long as somebody listens, no dialog of the system opens
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("dialog", (dialog) => {
     problems.push(`a dialog: ${dialog.message()}`);
@@ -92,7 +93,7 @@ export async function controlsHaveNames(locator) {
     assert.doesNotMatch(
       line,
       /^\s*- (button|combobox|textbox|checkbox|tab|tabpanel|region|table|iframe|progressbar)( \[[^\]]*\])*:?$/,
-      "a control without a name",
+      `a control without a name: ${line}`,
     );
   }
 }
