@@ -1,7 +1,7 @@
 // Two models: side by side, their differences, and whether they compute the same.
 import { el, named } from "../../x2ir/view/page/dom.js";
 import { filesOf, mapFlags } from "./convert_tab.js";
-import { FileSet, choose, nameOf } from "./files.js";
+import { FileSet, argumentOf, choose, nameOf } from "./files.js";
 import { READ } from "./formats.js";
 import { identify, missingFiles } from "./open.js";
 import { jsonOf, table, text } from "./results.js";
@@ -117,7 +117,7 @@ export class CompareTab {
     const map = verb === "diff" ? [] : both.map;
     const result = await app.tasks.do(
       title,
-      (run) => run([verb, ...both.paths, ...flags, ...map], both.files),
+      (run) => run([verb, ...both.paths.map(argumentOf), ...flags, ...map], both.files),
       app.fail,
     );
     if (!result) return;

@@ -1,6 +1,6 @@
 // Converting to a format that is written, with its options.
 import { el, named } from "../../x2ir/view/page/dom.js";
-import { nameOf } from "./files.js";
+import { argumentOf, nameOf } from "./files.js";
 import { OPTIONS, WRITTEN, formatOf, stemOf } from "./formats.js";
 import { OptionsForm, group } from "./options_form.js";
 import { downloads, failuresTable, jsonOf, list, text } from "./results.js";
@@ -73,7 +73,7 @@ export class ConvertTab {
       `Converting to ${this.target.value}`,
       (run) =>
         run(
-          ["convert", model.path, "-o", out, "--to", this.target.value, "--report", REPORT, ...flags],
+          ["convert", argumentOf(model.path), "-o", out, "--to", this.target.value, "--report", REPORT, ...flags],
           model.set.entries,
         ),
       app.fail,

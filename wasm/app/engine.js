@@ -41,7 +41,7 @@ async function loaded() {
 export class Engine {
   constructor() {
     this.source = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
-    this.running = null; // { worker, reject }
+    this.cancel = () => {}; // ends the run that goes on
   }
 
   // { module, isFile }
@@ -51,28 +51,26 @@ export class Engine {
 
   // { code, stdout, stderr, files: [[path, Blob]], missing: [path] }. `onProgress`({ text, done, total }).
   async run(args, files, onProgress = () => {}) {
-    const { module } = await this.load();
-    const worker = new Worker(this.source);
+    const cancelled = new Promise((_, reject) => (this.cancel = () => reject(new Cancelled())));
+    let worker;
     try {
-      const result = await new Promise((resolve, reject) => {
-        this.running = { worker, reject };
+      const { module } = await Promise.race([this.load(), cancelled]);
+      worker = new Worker(this.source);
+      const done = new Promise((resolve, reject) => {
         worker.onmessage = ({ data }) => {
           if (data.done) resolve(data.done);
           else if (data.failed) reject(new Error(data.failed));
           else report(data.progress, onProgress);
         };
         worker.onerror = (event) => reject(new Error(event.message || "the worker cannot be started"));
-        worker.postMessage({ module, args, files });
       });
+      worker.postMessage({ module, args, files });
+      const result = await Promise.race([done, cancelled]);
       return { ...result, stderr: withoutProgress(result.stderr) };
     } finally {
-      worker.terminate();
-      this.running = null;
+      worker?.terminate();
+      this.cancel = () => {};
     }
-  }
-
-  cancel() {
-    this.running?.reject(new Cancelled());
   }
 }
 

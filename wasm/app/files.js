@@ -4,6 +4,12 @@ export function nameOf(path) {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
+// A path as an argument: relative to the folder that the program starts in, so that messages name files as the user does.
+export function argumentOf(path) {
+  const name = path.replace(/^\/models\//, "");
+  return name.startsWith("-") ? path : name;
+}
+
 // [[path, File]] of what was dropped; folders with all that is in them.
 export async function dropped(transfer) {
   const items = [...transfer.items].filter((item) => item.kind === "file");

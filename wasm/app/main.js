@@ -3,7 +3,7 @@ import { byId, el, named, visible } from "../../x2ir/view/page/dom.js";
 import { CompareTab } from "./compare_tab.js";
 import { ConvertTab } from "./convert_tab.js";
 import { Engine } from "./engine.js";
-import { FileSet, choose, dropped } from "./files.js";
+import { FileSet, argumentOf, choose, dropped } from "./files.js";
 import { FORMATS, READ } from "./formats.js";
 import { Look } from "./look.js";
 import { ModelTab } from "./model_tab.js";
@@ -29,7 +29,7 @@ const app = {
   async view(title, models, args, files) {
     const result = await app.tasks.do(
       `Drawing ${title}`,
-      (run) => run(["view", ...models, "-o", "/out/page.html", ...args], files),
+      (run) => run(["view", ...models.map(argumentOf), "-o", "/out/page.html", ...args], files),
       fail,
     );
     if (!result) return false;
@@ -57,9 +57,9 @@ function fail(text, ...more) {
 // --- Opening ------------------------------------------------------------------------------------
 
 // A new model, of files that were given.
-function open(files) {
+async function open(files) {
   if (!files.length) return say("No file was given.");
-  closeModel();
+  await closeModel();
   app.model = { set: new FileSet("/models", files), path: "", info: null, converted: null };
   return read();
 }
@@ -133,8 +133,8 @@ function showChoice(path) {
   byId("close").hidden = false;
 }
 
-function closeModel() {
-  app.tasks.cancel();
+async function closeModel() {
+  await app.tasks.cancel();
   app.model = null;
   app.look.clear();
   byId("message").replaceChildren();
@@ -147,8 +147,8 @@ function closeModel() {
 
 byId("open-files").addEventListener("click", async () => open(await choose()));
 byId("open-folder").addEventListener("click", async () => open(await choose({ folder: true })));
-byId("close").addEventListener("click", () => {
-  closeModel();
+byId("close").addEventListener("click", async () => {
+  await closeModel();
   byId("open-files").focus();
 });
 

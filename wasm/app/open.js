@@ -1,5 +1,5 @@
 // Which of the files is the model, and what it needs.
-import { nameOf } from "./files.js";
+import { argumentOf, nameOf } from "./files.js";
 import { jsonOf } from "./results.js";
 
 const MOST_TRIES = 20;
@@ -16,7 +16,7 @@ export async function identify(run, set, formats, path, flags) {
   const paths = path ? [path] : set.candidates(formats).likely.slice(0, MOST_TRIES);
   let first = null;
   for (const candidate of paths) {
-    const result = await run(["info", candidate, "--json", ...flags], set.entries);
+    const result = await run(["info", argumentOf(candidate), "--json", ...flags], set.entries);
     const info = result.code === 0 ? jsonOf(result.stdout) : null;
     const found = { path: candidate, info, result };
     if (info || missingFiles(result, set).length) return found;

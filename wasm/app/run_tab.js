@@ -1,6 +1,6 @@
 // Running the model on inputs that are typed, files, images, or random numbers.
 import { el, named, number, visible } from "../../x2ir/view/page/dom.js";
-import { choose, nameOf } from "./files.js";
+import { argumentOf, choose, nameOf } from "./files.js";
 import { SCALES, imageArray, imageShape } from "./image.js";
 import { canType, npy, parsed } from "./npy.js";
 import { downloads, jsonOf, table } from "./results.js";
@@ -88,7 +88,7 @@ export class RunTab {
   async start(run) {
     const { model } = this.app;
     const files = [...model.set.entries];
-    const args = ["run", model.path, "--json", "-o", OUT, ...this.app.readingFlags()];
+    const args = ["run", argumentOf(model.path), "--json", "-o", OUT, ...this.app.readingFlags()];
     let given = 0;
     for (const [i, field] of this.fields.entries()) {
       const content = await field.content();

@@ -20,6 +20,8 @@ export class Tasks {
     }
     this.current = title;
     this.cancelled = false;
+    let end;
+    this.ended = new Promise((done) => (end = done));
     this.began = performance.now();
     document.body.dataset.busy = title;
     say(title);
@@ -41,12 +43,15 @@ export class Tasks {
       byId("task").hidden = true;
       this.current = "";
       delete document.body.dataset.busy;
+      end();
     }
   }
 
-  cancel() {
+  // Returns when nothing runs any more.
+  async cancel() {
     this.cancelled = true;
     this.engine.cancel();
+    await this.ended;
   }
 
   show({ text, done, total }) {
