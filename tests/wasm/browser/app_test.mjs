@@ -84,7 +84,7 @@ async function convertAndCompare(page, file, to) {
   const milliseconds = Math.round(performance.now() - began);
   const expected = program(file, to, name);
   for (const [entry, bytes] of Object.entries(expected)) {
-    const got = await saved(page, page.getByRole("button", { name: `Download ${entry}`, exact: true }));
+    const got = await saved(page, () => button(page, `Download ${entry}`).click());
     assert.equal(got.name, entry);
     assert.ok(got.bytes.equals(bytes), `${to}: ${entry} differs from what the program writes`);
   }
@@ -164,7 +164,7 @@ test("conversions to three targets are the program's, byte for byte", async () =
       const { expected } = await convertAndCompare(page, DEMO, to);
       const names = Object.keys(expected);
       if (names.length < 2) continue;
-      const zip = await saved(page, button(page, "Download all as a zip file"));
+      const zip = await saved(page, () => button(page, "Download all as a zip file").click());
       const file = path.join(flags.work, zip.name);
       writeFileSync(file, zip.bytes);
       const out = path.join(flags.work, "unzipped");
@@ -197,7 +197,7 @@ test("options are those of the program", async () => {
     await page.getByLabel("float16", { exact: true }).check();
     await button(page, "Convert").click();
     await heading(page, "Converted");
-    const got = await saved(page, button(page, "Download model.onnx"));
+    const got = await saved(page, () => button(page, "Download model.onnx").click());
     const out = path.join(flags.work, "half.onnx");
     execFileSync(flags.x2ir, ["convert", "-q", DEMO, "-o", out, "--opset=12", "--float16"]);
     assert.ok(got.bytes.equals(readFileSync(out)));
@@ -221,7 +221,7 @@ test("shapes and axes that vary are fields of each input", async () => {
     await page.getByLabel("Target format").selectOption("onnxtxt");
     await button(page, "Convert").click();
     await heading(page, "Converted");
-    const { bytes } = await saved(page, button(page, "Download pixels.onnxtxt"));
+    const { bytes } = await saved(page, () => button(page, "Download pixels.onnxtxt").click());
     assert.match(bytes.toString(), /float\[batch, ?3, ?2, ?2\] x/);
   });
 });
@@ -319,7 +319,7 @@ test("inputs are typed, files, or images", async () => {
     await button(page, "Run").click();
     assert.equal((await outputRow(page))[5], "3, 1, 1, 3, 1, 3, 1, 3, 1, 1, 3, 3");
     // What a run writes is an input of the next one.
-    const io = await saved(page, button(page, "Download outputs.safetensors"));
+    const io = await saved(page, () => button(page, "Download outputs.safetensors").click());
     await button(page, "Remove").click();
     await page.getByLabel("Elements").fill("");
     await give(page, button(page, "Choose a .safetensors file of inputs"), [{ name: "io.safetensors", bytes: io.bytes }]);
@@ -404,8 +404,8 @@ test("no request leaves the page, also where a script asks for one", async () =>
       assert.equal(reached, 1, name);
       // Each refusal is an error in the console, and there is no other problem.
       const problems = opened.problems.filter((problem) => !problem.startsWith("asks for http://127.0.0.1"));
-      for (const problem of problems) assert.match(problem, /Content Security Policy/, name);
-      assert.ok(problems.length >= 4, name);
+      for (const problem of problems) assert.match(problem, /Content.Security.Policy/, name);
+      if (flags.browser !== "firefox") assert.ok(problems.length >= 4, name); // it tells of some of them only
       // The frame of the view reaches nothing of the page around it.
       const frame = page.frames().find((other) => other !== page.mainFrame());
       const title = await frame.evaluate(() => {
@@ -500,8 +500,7 @@ test("the keyboard does everything", async () => {
     await heading(page, "Converted");
     assert.equal(await focused(), "Converted"); // the result has the focus
     for (let i = 0; i < 10 && !(await focused()).startsWith("Download"); ++i) await page.keyboard.press("Tab");
-    const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
-    assert.equal(download.suggestedFilename(), "model.tflite");
+    assert.equal((await saved(page, () => page.keyboard.press("Enter"))).name, "model.tflite");
     // And back into the view.
     for (let i = 0; i < 60; ++i) {
       await page.keyboard.press("Tab");

@@ -80,10 +80,38 @@ export async function openModel(page, files) {
   return view(page);
 }
 
-// The bytes that a button lets the browser save.
-export async function saved(page, button) {
-  const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+// { name, bytes } of the file that `act` lets the browser save.
+export async function saved(page, act) {
+  if (page.context().browser().browserType().name() === "firefox") return savedInFirefox(page, act);
+  const [download] = await Promise.all([page.waitForEvent("download"), act()]);
   return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+// Its driver does not tell of files that are saved from a page: what the page gives the browser to save.
+async function savedInFirefox(page, act) {
+  await page.evaluate(() => {
+    const { createObjectURL } = URL;
+    const { click } = HTMLAnchorElement.prototype;
+    let last;
+    URL.createObjectURL = (blob) => createObjectURL.call(URL, (last = blob));
+    window.savedFile = new Promise((done) => {
+      HTMLAnchorElement.prototype.click = function () {
+        Object.assign(HTMLAnchorElement.prototype, { click });
+        Object.assign(URL, { createObjectURL });
+        done([this.download, last]);
+      };
+    });
+  });
+  await act();
+  const [name, base64] = await page.evaluate(async () => {
+    const [name, blob] = await window.savedFile;
+    const reader = new FileReader();
+    const read = new Promise((done) => (reader.onload = done));
+    reader.readAsDataURL(blob);
+    await read;
+    return [name, reader.result.replace(/^.*?,/, "")];
+  });
+  return { name, bytes: Buffer.from(base64, "base64") };
 }
 
 // All text in the page and in the frame of the view.
