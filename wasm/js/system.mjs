@@ -47,7 +47,8 @@ export class System {
       if (!/^(args|environ|clock|fd|path|poll|proc|random|sched)_/.test(name)) continue;
       wrapped[name] = (...args) => {
         try {
-          return this[name](...args) ?? 0;
+          // Numbers come as signed ones; all of them are addresses, sizes, descriptors or flags.
+          return this[name](...args.map(arg => typeof arg === 'number' ? arg >>> 0 : arg)) ?? 0;
         } catch (error) {
           if (error instanceof Exit) throw error;
           return errorNumber(error);
@@ -64,7 +65,7 @@ export class System {
   }
 
   view() { return new DataView(this.memory.buffer); }
-  bytes(at, size) { return new Uint8Array(this.memory.buffer, at >>> 0, size >>> 0); }
+  bytes(at, size) { return new Uint8Array(this.memory.buffer, at, size); }
   path(at, size) { return new TextDecoder().decode(this.bytes(at, size).slice()); }
   at(fd) {
     const entry = this.open.get(fd);
