@@ -157,6 +157,38 @@ test("weights beside the model are asked for by name", async () => {
   });
 });
 
+test("a folder is a model, or has one in it; a result of several files is a zip file", async () => {
+  const at = (name) => path.join(flags.work, name);
+  mkdirSync(at("pair"));
+  execFileSync(flags.x2ir, ["convert", "-q", DEMO, "-o", at("pair/net.onnx"), "--external-data=always"]);
+  execFileSync(flags.x2ir, ["convert", "-q", DEMO, "-o", at("net.mlpackage")]);
+  await on({}, async (page) => {
+    for (const [name, model, format] of [
+      ["pair", "pair/net.onnx", "onnx"],
+      ["net.mlpackage", "net.mlpackage", "coreml"],
+    ]) {
+      const [chooser] = await Promise.all([
+        page.waitForEvent("filechooser"),
+        button(page, "Open a folder").click(),
+      ]);
+      await chooser.setFiles(at(name));
+      await page.waitForFunction((title) => document.title === title, `${model} - x2ir`);
+      await idle(page);
+      await view(page);
+      assert.equal(await page.locator("dt:text-is('Format') + dd").textContent(), format);
+    }
+    await tab(page, "Convert");
+    await page.getByLabel("Target format").selectOption("coreml");
+    await button(page, "Convert").click();
+    await heading(page, "Converted");
+    const zip = await saved(page, () => button(page, "Download all as a zip file").click());
+    writeFileSync(at(zip.name), zip.bytes);
+    execFileSync("python3", ["-m", "zipfile", "-e", at(zip.name), at("again")]);
+    execFileSync(flags.x2ir, ["convert", "-q", "net.mlpackage", "-o", "expected.mlpackage"], { cwd: flags.work });
+    assert.equal(spawnSync("diff", ["-r", at("again/net.mlpackage"), at("expected.mlpackage")]).status, 0);
+  });
+});
+
 // --- Converting ---------------------------------------------------------------------------------
 
 const TARGETS = ["tflite", "ir", "stablehlo"];
@@ -420,6 +452,13 @@ test("no request leaves the page, also where a script asks for one", async () =>
         }
       });
       assert.equal(title, "SecurityError");
+      // It goes nowhere, and opens nothing.
+      await frame.evaluate((url) => {
+        window.open(url);
+        location.href = url;
+      }, outside);
+      await page.waitForTimeout(500);
+      assert.equal(reached, 1, name);
     } finally {
       await opened.close();
     }
