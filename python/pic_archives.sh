@@ -1,43 +1,23 @@
 #!/bin/sh
 # Archives of Abseil, RE2 and image codecs that a shared library may link, in FOLDER: Debian's are made for
 # programs (their thread-local variables are). They are built of Debian's own sources, at the version
-# that is installed, so that the installed headers go with them. Needs a deb-src mirror, once.
+# that is installed, so that the installed headers go with them.
 #
 #   python/pic_archives.sh FOLDER
 set -eu
 
 folder=$1
 [ ! -f "$folder/done" ] || exit 0
-mkdir -p "$folder/work/lists/partial"
+mkdir -p "$folder/work"
+"$(dirname "$0")/../tools/debian_sources.sh" "$folder/work" unicode abseil=libabsl-dev re2=libre2-dev
 folder=$(cd "$folder" && pwd)
 cd "$folder/work"
-. /etc/os-release
-mirror=${X2IR_DEB_MIRROR:-http://deb.debian.org/debian}
-echo "deb-src $mirror $VERSION_CODENAME main
-deb-src $mirror $VERSION_CODENAME-updates main
-deb-src $mirror-security $VERSION_CODENAME-security main" >sources.list
-get="apt-get -q -o Dir::Etc::sourcelist=$PWD/sources.list -o Dir::Etc::sourceparts=-
-  -o Dir::State::lists=$PWD/lists -o APT::Sandbox::User=root"
-$get update
-version_of() { dpkg-query -W -f='${source:Version}' "$1"; }
-for source in "abseil=$(version_of libabsl-dev)" "re2=$(version_of libre2-dev)"; do
-  [ -d "${source%%=*}" ] || {
-    $get source --download-only "$source"
-    dpkg-source -x "${source%%=*}"_*.dsc "${source%%=*}"
-  }
-done
 
 cmake -S abseil -B abseil-build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=17 \
   -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_CXX_FLAGS="-fvisibility=hidden -ffile-prefix-map=$PWD=." \
   ${CMAKE_CXX_COMPILER_LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER=$CMAKE_CXX_COMPILER_LAUNCHER} >configure.log
 cmake --build abseil-build --parallel "$(nproc)" \
   --target statusor synchronization str_format_internal hash raw_hash_set
-# RE2's tables are made of Unicode's, which Debian has apart.
-[ -d unicode ] || {
-  apt-get -q -o APT::Sandbox::User=root download unicode-data
-  dpkg -x unicode-data_*.deb unicode
-}
-sed -i "s|^_UNICODE_DIR = .*|_UNICODE_DIR = '$PWD/unicode/usr/share/unicode'|" re2/re2/unicode.py
 make -C re2 --jobs "$(nproc)" obj/libre2.a REBUILD_TABLES=1 CXX="${CMAKE_CXX_COMPILER_LAUNCHER:-} c++" \
   CXXFLAGS="-O2 -std=c++17 -pthread -fPIC -fvisibility=hidden -ffile-prefix-map=$PWD=."
 # Debian's archives of the image codecs have no thread-local variables of that kind, only stderr and stdout

@@ -541,7 +541,10 @@ TEST_F(Options, OfVerbs) {
         {"--reference", "x2ir ops @ | head -n 3", "--reference", "Absolute value"},
         {"--json", "x2ir ops conv @", "--json", "\"op\": \"conv\""},
         {"--markdown", "x2ir ops conv @", "--markdown", "### conv"}}},
-      {"formats", {{"--json", "x2ir formats @", "--json", "\"name\": \"onnx\""}}},
+      {"formats",
+       {{"--json", "x2ir formats @", "--json", "\"name\": \"onnx\""},
+        {"--options", "x2ir formats @", "--options",
+         "\"name\": \"float16\", \"flag\": \"--float16\", \"type\": \"flag\""}}},
   };
   const std::set<std::string> convert = FlagsOf("x2ir", "convert");
   for (const auto& [verb, rows] : verbs) {

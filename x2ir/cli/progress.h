@@ -4,6 +4,7 @@
 #define X2IR_CLI_PROGRESS_H_
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -30,7 +31,11 @@ class Progress {
   void Stop();  // removes the line; before anything else is printed
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void Run();
+  void Draw(const std::string& what) const;
+  void DrawFromCallback();
 
   std::atomic<int64_t> done_{0};
   std::atomic<int64_t> total_{0};
@@ -40,6 +45,10 @@ class Progress {
   std::string what_;    // guarded by mutex_
   bool stop_ = false;   // guarded by mutex_
   std::thread thread_;  // only on a terminal
+  // Where no thread can be started, the callback draws: when next. Not used otherwise.
+  bool draws_from_callback_ = false;
+  Clock::time_point next_{};
+  bool drawn_ = false;
 };
 
 }  // namespace x2ir::cli

@@ -156,7 +156,7 @@ class Seen {
  private:
   // Half of the hash makes half of a table, which in large graphs is more than what a comparison
   // in vain now and then costs.
-  static uint32_t Key(size_t hash) { return static_cast<uint32_t>(hash ^ (hash >> 32)); }
+  static uint32_t Key(uint64_t hash) { return static_cast<uint32_t>(hash ^ (hash >> 32)); }
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Item {
     T* item;

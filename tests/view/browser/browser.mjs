@@ -3,20 +3,25 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const BROWSERS = {
+  chromium: ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"],
+  firefox: ["/usr/bin/firefox-esr", "/usr/bin/firefox"],
+};
 
-export function notRun(why) {
-  console.error(`*** THE PAGE OF x2ir view IS NOT TESTED: ${why}`);
+export function notRun(why, what = "THE PAGE OF x2ir view") {
+  console.error(`*** ${what} IS NOT TESTED: ${why}`);
   process.exit(77);
 }
 
-// `folder`: where setup.sh installed playwright-core.
-export async function launch(folder) {
+// `folder`: where setup.sh installed playwright-core. `name`: of BROWSERS.
+export async function launch(folder, what, name = "chromium") {
   const driver = path.join(folder, "node_modules/playwright-core/index.mjs");
-  if (!existsSync(driver)) notRun("playwright-core is not installed (setup.sh)");
-  const executablePath = BROWSERS.find(existsSync);
-  if (!executablePath) notRun("chromium is not installed");
-  const { chromium } = await import(pathToFileURL(driver));
+  if (!existsSync(driver)) notRun("playwright-core is not installed (setup.sh)", what);
+  const executablePath = BROWSERS[name].find(existsSync);
+  if (!executablePath) notRun(`${name} is not installed`, what);
+  const { chromium, firefox } = await import(pathToFileURL(driver));
+  // The distribution's Firefox is driven by WebDriver BiDi.
+  if (name === "firefox") return firefox.launch({ executablePath, channel: "moz-firefox" });
   // Its sandbox wants more than root in a container has; the pages are our own.
   return chromium.launch({ executablePath, args: ["--no-sandbox"] });
 }

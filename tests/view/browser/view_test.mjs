@@ -221,6 +221,26 @@ test("upstream and downstream", async () => {
   });
 });
 
+test("a page around it asks for a node by name", async () => {
+  make("small.html", { "small.json": small() });
+  const around = path.join(flags.work, "around.html");
+  writeFileSync(around, '<!doctype html><iframe sandbox="allow-scripts" src="small.html"></iframe>');
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(around).href);
+  const frame = page.frameLocator("iframe");
+  await frame.locator("html[data-ready]").waitFor();
+  const ask = (node) =>
+    page.evaluate((node) => {
+      const answer = new Promise((done) => addEventListener("message", ({ data }) => done(data), { once: true }));
+      frames[0].postMessage({ node }, "*");
+      return answer;
+    }, node);
+  assert.deepEqual(await ask("features/0/conv"), { shown: true });
+  assert.match(await frame.locator(".box.selected").getAttribute("aria-label"), /^conv/);
+  assert.deepEqual(await ask("no such node"), { shown: false });
+  await page.close();
+});
+
 test("tables by op and of the biggest nodes", async () => {
   const { address } = make("small.html", { "small.json": small() });
   await on(address, {}, async (page) => {

@@ -21,9 +21,17 @@ export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+// What a browser would not show, or would show as something else: control characters, and those
+// that change the direction of the text around them.
+const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+export function visible(text) {
+  return text.replace(UNSEEN, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 // A name from a model; its characters cannot change the text around it.
 export function named(text) {
-  return el("bdi", {}, text);
+  return el("bdi", {}, visible(text));
 }
 
 // A button that looks like a link.

@@ -199,6 +199,14 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A page with this one in a frame asks for a node by its name, and is told whether there is one.
+addEventListener("message", ({ source, data }) => {
+  if (source !== parent || parent === window || typeof data?.node !== "string") return;
+  const index = models.findIndex((model) => model.itemNamed(data.node) >= 0);
+  if (index >= 0) go(index, models[index].itemNamed(data.node));
+  source.postMessage({ shown: index >= 0 }, "*");
+});
+
 each((view) => view.start());
 details.show(models[0], -1);
 // For tests that wait for the page and measure it.

@@ -9,6 +9,8 @@
 // Names and texts are numbers of `strings`. An op of -1 is an input, of -2 an output. What is drawn is a
 // box: box g < groups is a group, box groups + i is item i.
 
+import { visible } from "./dom.js";
+
 export const KIND = { model: 0, module: 1, repeat: 2, block: 3, part: 4, owner: 5, graph: 6 };
 export const INPUT = -1;
 export const OUTPUT = -2;
@@ -136,6 +138,11 @@ export class Model {
   }
   results(item) {
     return this.items[item][4];
+  }
+  // The item that is called so in the model, or -1.
+  itemNamed(text) {
+    const name = visible(text);
+    return this.items.findIndex((_, item) => this.name(item) === name);
   }
   // [[name, text], ...]
   attributes(item) {
@@ -322,14 +329,6 @@ export class Model {
       this.different[up] += this.different[b];
     }
   }
-}
-
-// What a browser would not show, or would show as something else: control characters, and those
-// that change the direction of the text around them.
-const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-function visible(text) {
-  return text.replace(UNSEEN, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 // The models of a page, and how they match.

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Tests the npm package of a build from its tarball, in an empty folder, and the module against the program.
+#
+#   tests/wasm/run.sh BUILD
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT TERM
+
+cd "$folder"
+npm install --silent --offline --no-audit --no-fund "$build"/wasm/x2ir-*.tgz
+model=$root/tests/data/demo/model.onnx
+[ "$(npx x2ir --version)" = "$("$build/bin/x2ir" --version)" ]
+npx x2ir convert "$model" -o model.tflite
+npx x2ir verify "$model" model.tflite --io "$root/tests/data/demo/io.safetensors"
+cat "$model" | npx x2ir convert - --from onnx -o piped.tflite
+cmp model.tflite piped.tflite
+cp "$root/tests/wasm/package_test.mjs" .
+node package_test.mjs "$model" model.tflite
+
+set -- "$root"/tests/data/cases/*.tar.xz "$root/tests/data/hostile" "$root/tests/data/demo"
+shared=${X2IR_SHARED-$root/../shared}
+[ -z "$shared" ] || [ ! -d "$shared" ] || set -- "$@" "$shared/formats" "$shared/models"
+node "$root/tests/wasm/same.mjs" node_modules/x2ir "$build/bin/x2ir" "$@"

@@ -1,0 +1,122 @@
+// The module does what the program does: for many models the same files, byte for byte, the same output,
+// the same messages, the same exit code.
+//
+//   node tests/wasm/same.mjs PACKAGE PROGRAM FOLDER...
+//
+// PACKAGE: the folder of the npm package. PROGRAM: the native x2ir. FOLDER...: where models are, or .tar.xz files
+// with models. X2IR_WASM_EVERY=N takes each N-th model of a folder.
+
+import {spawnSync} from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
+
+const [packageFolder, program, ...places] = process.argv.slice(2);
+const from = name => import(pathToFileURL(path.resolve(packageFolder, name)));
+const {compile} = await from('node.mjs');
+const {HostFiles} = await from('host_files.mjs');
+const {execute} = await from('module.mjs');
+const module = await compile();
+const every = Number(process.env.X2IR_WASM_EVERY ?? 1);
+const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'x2ir-same-'));
+process.on('exit', () => fs.rmSync(temporary, {recursive: true, force: true}));
+
+const kModels = /\.(onnx|pt2|pt|ptl|pth|torchscript|tflite|lite|h5|keras|pb|pbtxt|pdmodel|mlmodel|mlirbc|mlir|ort|gguf|nnef|tgz|tar|cfg|prototxt|params|json|param|weights|onnxtxt)$/;
+const kModelFolders = ['model.json', 'saved_model.pb', 'config.json', 'graph.nnef', '__model__', 'model.mlir', 'Manifest.json'];
+
+/** The models in a folder: files by their endings, and folders by what is in them. */
+function* modelsIn(folder) {
+  const entries = fs.readdirSync(folder, {withFileTypes: true}).sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (entries.some(entry => kModelFolders.includes(entry.name))) yield folder;
+  for (const entry of entries) {
+    const at = path.join(folder, entry.name);
+    if (entry.isDirectory()) yield* modelsIn(at);
+    else if (entry.isFile() && kModels.test(entry.name)) yield at;
+  }
+}
+
+/** The files below a folder, by name. */
+function filesIn(folder, below = '') {
+  const files = new Map();
+  for (const entry of fs.readdirSync(path.join(folder, below), {withFileTypes: true})) {
+    const name = path.join(below, entry.name);
+    if (entry.isDirectory()) for (const [file, bytes] of filesIn(folder, name)) files.set(file, bytes);
+    else files.set(name, fs.readFileSync(path.join(folder, name)));
+  }
+  return files;
+}
+
+function runNative(folder, args) {
+  const {status, stdout, stderr} = spawnSync(program, args, {cwd: folder, maxBuffer: 2 ** 30});
+  return {code: status, stdout, stderr};
+}
+
+function runModule(folder, args) {
+  const printed = [[], [], []];
+  const code = execute(module, {
+    files: new HostFiles(),
+    args,
+    env: {PWD: folder, TMPDIR: os.tmpdir()},
+    streams: [0, 1, 2].map(fd => ({read: () => 0, write: bytes => { printed[fd].push(bytes.slice()); }})),
+  });
+  return {code, stdout: Buffer.concat(printed[1]), stderr: Buffer.concat(printed[2])};
+}
+
+let same = 0, failed = 0;
+function compare(args) {
+  const results = [['native', runNative], ['module', runModule]].map(([name, run]) => {
+    const folder = path.join(temporary, name);
+    fs.rmSync(folder, {recursive: true, force: true});
+    fs.mkdirSync(folder);
+    const result = run(folder, args);
+    return {...result, files: filesIn(folder)};
+  });
+  const [native, own] = results;
+  const differs = [];
+  if (native.code !== own.code) differs.push(`exit code ${native.code}, and ${own.code} of the module`);
+  for (const stream of ['stdout', 'stderr']) {
+    if (!native[stream].equals(own[stream])) {
+      differs.push(`${stream}:\n    ${native[stream].toString().slice(0, 400)}\n  and of the module\n    ` +
+                   own[stream].toString().slice(0, 400));
+    }
+  }
+  for (const name of new Set([...native.files.keys(), ...own.files.keys()])) {
+    const a = native.files.get(name), b = own.files.get(name);
+    if (!a || !b || !a.equals(b)) differs.push(`file ${name}: ${a?.length ?? 'none'} and ${b?.length ?? 'none'} bytes`);
+  }
+  if (differs.length === 0) {
+    ++same;
+  } else {
+    ++failed;
+    console.log(`x2ir ${args.join(' ')}\n  ${differs.join('\n  ')}`);
+  }
+  return native.code;
+}
+
+const kTargets = ['onnx', 'json', 'tflite', 'mlpackage', 'mlir', 'mlirbc', 'py', 'pb', 'tfjs.json', 'keras', 'ort', 'nnef.tgz', 'pt2'];
+let models = 0;
+for (const place of places) {
+  let folder = place;
+  if (place.endsWith('.tar.xz')) {
+    folder = path.join(temporary, path.basename(place, '.tar.xz'));
+    fs.mkdirSync(folder);
+    const {status, stderr} = spawnSync('tar', ['-xJf', place, '-C', folder]);
+    if (status !== 0) throw new Error(stderr.toString());
+  }
+  const all = [...modelsIn(folder)].filter((_, i) => i % every === 0);
+  const before = failed;
+  for (const model of all) {
+    // Each model to ONNX, and then to one of the other targets.
+    const target = kTargets[1 + models % (kTargets.length - 1)];
+    ++models;
+    compare(['convert', model, '-o', 'out.onnx']);
+    compare(['convert', model, '-o', `out.${target}`]);
+    if (models % 7 === 0) compare(['info', model]);
+    if (models % 11 === 0) compare(['show', model]);
+  }
+  if (folder !== place) fs.rmSync(folder, {recursive: true});
+  console.log(`${path.basename(place)}: ${all.length} models, ${failed - before} differences`);
+}
+console.log(`${models} models, ${same} runs alike, ${failed} not`);
+process.exitCode = models === 0 || failed > 0 ? 1 : 0;

@@ -1,0 +1,88 @@
+// Runs of the program, each in a worker of its own; the compiled module is shared between them.
+import { byId } from "../../x2ir/view/page/dom.js";
+
+// What the program draws while it works: "\r\x1b[Kconverting ... [=====   ] 5 of 12 nodes".
+const LINE = "\r\x1b[K";
+const PROGRESS = /^[^\n]* \.\.\.(?: \[[= ]*\] (\d+) of (\d+) .*)?$/;
+
+export class Cancelled extends Error {}
+
+// Base64 of gzip, as an answer that can be compiled while it is unpacked.
+function unpacked(text) {
+  const step = 1 << 18;
+  let at = 0;
+  const bytes = new ReadableStream({
+    pull(controller) {
+      if (at >= text.length) return controller.close();
+      const part = atob(text.slice(at, (at += step)));
+      controller.enqueue(Uint8Array.from(part, (letter) => letter.charCodeAt(0)));
+    },
+  });
+  const headers = { "content-type": "application/wasm" };
+  return new Response(bytes.pipeThrough(new DecompressionStream("gzip")), { headers });
+}
+
+// The compiled module, and whether it is in the page itself or a file beside it.
+async function loaded() {
+  // It lies behind this script.
+  if (document.readyState === "loading") {
+    await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+  }
+  const inlined = byId("module").textContent.trim();
+  byId("module").textContent = "";
+  if (inlined) return { module: await WebAssembly.compileStreaming(unpacked(inlined)), isFile: false };
+  const answer = await fetch(`x2ir.wasm?${VERSION}`);
+  if (!answer.ok) throw new Error(`x2ir.wasm: ${answer.status} ${answer.statusText}`);
+  // Not every server says what the file is.
+  const headers = { "content-type": "application/wasm" };
+  return { module: await WebAssembly.compileStreaming(new Response(answer.body, { headers })), isFile: true };
+}
+
+export class Engine {
+  constructor() {
+    this.source = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
+    this.cancel = () => {}; // ends the run that goes on
+  }
+
+  // { module, isFile }
+  load() {
+    return (this.loading ??= loaded());
+  }
+
+  // { code, stdout, stderr, files: [[path, Blob]], missing: [path] }. `onProgress`({ text, done, total }).
+  async run(args, files, onProgress = () => {}) {
+    const cancelled = new Promise((_, reject) => (this.cancel = () => reject(new Cancelled())));
+    let worker;
+    try {
+      const { module } = await Promise.race([this.load(), cancelled]);
+      worker = new Worker(this.source);
+      const done = new Promise((resolve, reject) => {
+        worker.onmessage = ({ data }) => {
+          if (data.done) resolve(data.done);
+          else if (data.failed) reject(new Error(data.failed));
+          else report(data.progress, onProgress);
+        };
+        worker.onerror = (event) => reject(new Error(event.message || "the worker cannot be started"));
+      });
+      worker.postMessage({ module, args, files });
+      const result = await Promise.race([done, cancelled]);
+      return { ...result, stderr: withoutProgress(result.stderr) };
+    } finally {
+      worker?.terminate();
+      this.cancel = () => {};
+    }
+  }
+}
+
+function report(text, onProgress) {
+  const last = text.split(LINE).at(-1);
+  const match = PROGRESS.exec(last);
+  if (match) onProgress({ text: last.replace(/ \.\.\..*/, ""), done: Number(match[1]), total: Number(match[2]) });
+}
+
+function withoutProgress(text) {
+  return text
+    .split(LINE)
+    .filter((part) => !PROGRESS.test(part))
+    .join("");
+}
