@@ -64,7 +64,8 @@ TEST(KerasBack, ModelsOfKerasComeBack) {
       if (!written.ok()) {
         const std::string text(written.message());
         // The first op of the list.
-        std::string reason = text.substr(std::min(text.find("\n  "), text.size() - 1) + 1);
+        const size_t list = text.find("\n  ");
+        std::string reason = list == text.npos ? text : text.substr(list + 1);
         reason = reason.substr(0, reason.find_first_of("\n;"));
         tally.Add(name, {.problem = reason.substr(reason.find_first_not_of(' '))}, "");
         continue;
@@ -86,10 +87,13 @@ TEST(KerasBack, ModelsOfKerasComeBack) {
       const absl::Status once_more =
           Export(*std::move(back), Sink::To(&third, "m.keras"), {.format = "keras"});
       ASSERT_TRUE(once_more.ok()) << name << ": " << once_more;
-      // Names of recurrent layers become longer each time, by the op's name.
-      const bool recurrent = first.find("\"recurrent_activation\"") != first.npos ||
-                             first.find("\"SimpleRNN\"") != first.npos;
-      EXPECT_TRUE(second == third || recurrent) << name << " differs when it is written again";
+      // Steps around a quotient of integers are read as such, splits and slices become each other,
+      // and casts of places get other names.
+      bool steps = false;
+      for (const char* op : {"\"Argmax\"", "\"FloorDivide\"", "\"Split\""}) {
+        steps = steps || first.find(op) != first.npos || second.find(op) != second.npos;
+      }
+      EXPECT_TRUE(second == third || steps) << name << " differs when it is written again";
       tally.Add(name, {}, "");
     }
   }

@@ -83,6 +83,9 @@ struct Dialect {
   // targets whose runtimes compute what depends on constants alone once, when they load a file.
   bool weights_keep_types = false;
   bool folds_constants = false;
+  // Of a target: each of its ops has an operand that is no constant. Ops of constants alone are
+  // computed when a model is written, whether passes run or not.
+  bool needs_variables = false;
   // Errors of a written node against its op, for a dialect whose ops a schema cannot describe
   // (PyTorch's calls name their arguments).
   std::function<std::vector<std::string>(const Node& node)> check{};

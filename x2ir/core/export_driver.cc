@@ -1,5 +1,6 @@
 // The conversion driver, from IR to a dialect.
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,7 +15,9 @@
 #include "x2ir/core/kernels.h"
 #include "x2ir/graph_wrapper/lookahead.h"
 #include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/ops/eval.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/op.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/retype.h"
 
@@ -25,6 +28,10 @@ namespace {
 constexpr int kMaxLoweringDepth = 16;
 // A lowering within its own result more often than this goes in a circle with others.
 constexpr int kMaxSameLowering = 3;
+
+// Elements of operands and results together that are computed with when a model is written; of ops
+// that do more than a little for each element.
+constexpr int64_t kMaxComputed = int64_t{1} << 26, kMaxHeavyComputed = int64_t{1} << 20;
 
 class Exporter : public Driver {
  public:
@@ -131,8 +138,86 @@ class Exporter : public Driver {
         {origin, std::move(status), std::move(tried), node, IsUsed(*node), depth == 0});
   }
 
+  // Whether inference knows the result, which then is a constant (the sizes of a static shape).
+  bool TakeElements(Node& node) {
+    const std::vector<Dim>* known = node.output(0) ? node.output(0)->elements() : nullptr;
+    const Shape* shape = known ? node.output(0)->shape() : nullptr;
+    if (!shape || shape->rank() > 1 || node.output(0)->dtype() != DType::kInt64) return false;
+    std::vector<int64_t> numbers;
+    for (const Dim& element : *known) {
+      if (!element.is_static()) return false;
+      numbers.push_back(element.value());
+    }
+    Builder builder(*node.graph(), &node);
+    builder.set_name_hint(node);
+    Tensor tensor = Tensor::Of<int64_t>({static_cast<int64_t>(numbers.size())}, numbers);
+    if (shape->rank() == 0) tensor = tensor.Reshaped({});
+    Splice(&node, {builder.Constant(std::move(tensor))}, builder, node_names_);
+    return true;
+  }
+
+  // Erases what was made of a computation of sizes that nothing uses: integers of up to one axis.
+  static void EraseUnusedSizes(const Node& of) {
+    constexpr int kDeepest = 32;
+    const auto is_size = [](const Value* value) {
+      return !value || (IsInteger(value->dtype()) && value->shape() && value->shape()->rank() < 2);
+    };
+    absl::flat_hash_set<const Node*> seen;
+    const std::function<void(const Node&, int)> erase = [&](const Node& node, int depth) {
+      if (depth > kDeepest || !std::ranges::all_of(node.outputs(), is_size)) return;
+      for (const Value* output : node.outputs()) {
+        // A user that is erased takes others with it.
+        const auto next = [&]() -> Node* {
+          for (const Use& use : output ? output->uses() : absl::Span<const Use>()) {
+            if (use.node->graph() == node.graph() && seen.insert(use.node).second) return use.node;
+          }
+          return nullptr;
+        };
+        while (Node* user = next()) {
+          erase(*user, depth + 1);
+          if (!IsUsed(*user)) EraseWithConstants(user);
+        }
+      }
+    };
+    erase(of, 0);
+  }
+
+  // Whether the node became constants, for a target that has no ops of constants alone.
+  bool ComputeNow(Graph& graph, Node* node) {
+    if (!known_ || !known_->needs_variables || node->num_inputs() == 0) return false;
+    const OpDef* def = FindOp(node->op());
+    if (!def || def->impure() || !node->subgraphs().empty()) return false;
+    if (node->num_outputs() == 1 && TakeElements(*node)) return true;
+    int64_t elements = 0;
+    for (const Value* operand : node->inputs()) {
+      const Tensor* tensor = operand ? operand->fixed_constant() : nullptr;
+      if (operand && !tensor) return false;
+      if (tensor) elements += tensor->num_elements();
+    }
+    for (const Value* output : node->outputs()) {
+      const Shape* shape = output ? output->shape() : nullptr;
+      const Dim count = shape ? shape->NumElements() : Dim(0);
+      if (output && (!shape || !count.is_static())) return false;
+      elements += count.value();
+    }
+    if (elements > (def->heavy() ? kMaxHeavyComputed : kMaxComputed)) return false;
+    const auto results = EvalConstantNode(*node);
+    if (!results.ok()) return false;
+    Builder builder(graph, node);
+    builder.set_name_hint(*node);
+    Values values;
+    for (size_t i = 0; i < node->num_outputs(); ++i) {
+      const Tensor* tensor = i < results->size() ? (*results)[i].tensor() : nullptr;
+      if (node->output(i) && !tensor) return false;
+      values.push_back(node->output(i) ? builder.Constant(*tensor) : nullptr);
+    }
+    Splice(node, values, builder, node_names_);
+    return true;
+  }
+
   // `origin`: null for the node itself.
   bool Convert(Graph& graph, Node* node, OriginPtr origin, int depth) {
+    if (ComputeNow(graph, node)) return true;
     absl::Status status;
     if (const Form* form = FormOf(node->op())) {
       if (WriteInPlace(*node)) return true;
@@ -351,6 +436,7 @@ class Exporter : public Driver {
     std::vector<Pending> failed;
     for (std::vector<Pending> all = std::exchange(pending_, {}); !all.empty(); all.pop_back()) {
       Pending& last = all.back();
+      if (known_ && known_->needs_variables && last.was_used) EraseUnusedSizes(*last.node);
       if (last.was_used && !IsUsed(*last.node)) {
         ++report_.ops[last.origin->op.str()].lowered;
         EraseWithConstants(last.node);

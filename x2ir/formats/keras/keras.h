@@ -46,8 +46,9 @@ inline constexpr char kCallArguments[] = "call.arguments";
 // ({"1": [0, 2, 1]}), and before the names of its attributes.
 inline constexpr char kTfOp[] = "node.op", kTfOperands[] = "node.operands";
 inline constexpr char kTfConstants[] = "node.constants", kTfAttrPrefix[] = "node.attr.";
-// Begins the attributes that are arguments of a call ("call.use_causal_mask").
+// Begins the attributes that are arguments of a call, such as that of attention.
 inline constexpr char kCallPrefix[] = "call.";
+inline constexpr char kCausalMask[] = "call.use_causal_mask";
 // Before and after the layer that is applied to each step.
 inline constexpr char kFold[] = "TimeDistributed/fold", kUnfold[] = "TimeDistributed/unfold";
 }  // namespace keras

@@ -866,6 +866,8 @@ std::vector<size_t> FindByName(const std::vector<std::string>& names, const Laye
 }
 
 std::string StoredName(const std::string& class_name) {
+  // It is published under another name than it has.
+  if (class_name == "GroupQueryAttention") return "grouped_query_attention";
   std::string snake = SnakeCase(class_name);
   for (const char* d : {"1_d", "2_d", "3_d"}) {
     for (size_t at = snake.find(d); at != snake.npos; at = snake.find(d)) snake.erase(at + 1, 1);

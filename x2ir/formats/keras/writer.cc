@@ -12,6 +12,7 @@
 #include "x2ir/formats/keras/network.h"
 #include "x2ir/formats/keras/network_order_internal.h"
 #include "x2ir/formats/keras/operations_internal.h"
+#include "x2ir/formats/keras/settings_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -22,24 +23,6 @@ namespace {
 constexpr char kWrittenVersion[] = "3.5.0";
 // A constant that no layer has as a weight is text in the configuration.
 constexpr int64_t kMaxNumbersInText = 1 << 16;
-
-// Settings that are true or false; attributes have them as integers.
-constexpr std::string_view kFlags[] = {
-    "bidirectional", "center",           "go_backwards",     "keepdims",    "mask_zero",
-    "reset_after",   "return_sequences", "return_state",     "rms_scaling", "scale",
-    "stateful",      "trainable",        "unit_forget_bias", "use_bias"};
-// Settings of two numbers for each axis.
-constexpr std::string_view kPairs[] = {"cropping", "padding"};
-
-bool IsOneOf(std::string_view name, absl::Span<const std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-Json ArrayOf(absl::Span<const int64_t> numbers) {
-  std::vector<Json> items;
-  for (const int64_t number : numbers) items.emplace_back(number);
-  return Json::Array(std::move(items));
-}
 
 Json ObjectOf(std::initializer_list<std::pair<std::string_view, Json>> members) {
   Json object = Json::Object();
@@ -55,21 +38,23 @@ std::optional<Json> ShapeJson(const Value& value) {
   return Json::Array(std::move(dims));
 }
 
-Json SettingOf(std::string_view name, const Attribute& attr) {
-  if (const auto* number = attr.get<int64_t>()) {
-    return IsOneOf(name, kFlags) ? Json::Bool(*number != 0) : Json(*number);
-  }
-  if (const auto* real = attr.get<double>()) return Json(*real);
-  if (const auto* real = attr.get<float>()) return Json(static_cast<double>(*real));
-  if (const auto* text = attr.get<std::string>()) return Json(*text);
-  const auto* ints = attr.get<Attribute::Ints>();
-  if (!ints) return {};
-  if (!IsOneOf(name, kPairs) || ints->size() % 2 != 0 || ints->size() < 4) return ArrayOf(*ints);
-  std::vector<Json> pairs;
-  for (size_t i = 0; i < ints->size(); i += 2) {
-    pairs.push_back(ArrayOf(absl::MakeSpan(*ints).subspan(i, 2)));
-  }
-  return Json::Array(std::move(pairs));
+// Where the weights of a layer are, for classes whose layers have layers in them: of each, the same
+// number of them.
+struct WeightPaths {
+  std::string_view layer;
+  std::vector<std::string_view> paths;
+};
+const std::vector<std::string_view>& WeightPathsOf(std::string_view layer) {
+  static const WeightPaths kPaths[] = {
+      {"Bidirectional", {"forward_layer/cell", "backward_layer/cell"}},
+      {"GRU", {"cell"}},
+      {"GroupQueryAttention", {"_query_dense", "_key_dense", "_value_dense", "_output_dense"}},
+      {"LSTM", {"cell"}},
+      {"MultiHeadAttention", {"query_dense", "key_dense", "value_dense", "output_dense"}},
+      {"SimpleRNN", {"cell"}}};
+  static const std::vector<std::string_view> kItself = {""};
+  const auto* found = std::ranges::find(kPaths, layer, &WeightPaths::layer);
+  return found == std::end(kPaths) ? kItself : found->paths;
 }
 
 // Elements from `at` on as nested lists of the dims from `axis` on.
@@ -96,6 +81,10 @@ absl::StatusOr<Json> ConstantJson(const Value& value) {
     return CannotExpress("the constant '", value.name(), "' of ", tensor.num_elements(),
                          " elements, which is no weight of a layer; a configuration holds up to ",
                          kMaxNumbersInText);
+  }
+  // Lists of nothing do not say the other axes.
+  if (tensor.num_elements() == 0 && tensor.rank() > 1) {
+    return CannotExpress("the constant '", value.name(), "' of no elements");
   }
   int64_t at = 0;
   Json numbers = NestedNumbers(tensor, 0, &at);
@@ -333,7 +322,7 @@ class ModelWriter {
     if (!node.attrs().Has("dtype")) config.Set("dtype", Json(PolicyOf(node)));
     for (const auto& [name, attr] : node.attrs()) {
       if (!name.view().starts_with(kCallPrefix))
-        config.Set(name.view(), SettingOf(name.view(), attr));
+        config.Set(name.view(), SettingJson(name.view(), attr));
     }
     const auto tensors = static_cast<size_t>(CountOf(node, kCallInputs));
     std::vector<Json> args, shapes;
@@ -343,12 +332,18 @@ class ModelWriter {
       args.push_back(std::move(tensor));
       shapes.push_back(ShapeJson(*node.input(k)).value_or(Json()));
     }
+    // Sizes of a layer that is built of several tensors by name.
+    Json build = Json::Object();
     if (const Attribute* names = node.attrs().Find(kCallNames)) {
       size_t k = tensors;
       std::map<std::string, std::vector<Json>> named;
       for (const std::string& name : *names->get<Attribute::Strings>()) {
-        X2IR_ASSIGN_OR_RETURN(Json tensor, TensorJson(*node.input(k++)));
+        const Value& value = *node.input(k++);
+        X2IR_ASSIGN_OR_RETURN(Json tensor, TensorJson(value));
         named[name].push_back(std::move(tensor));
+        if (name != "value" && name != "key") continue;
+        if (name == "value") build.Set("query_shape", shapes[0]);
+        build.Set(StrCat(name, "_shape"), ShapeJson(value).value_or(Json()));
       }
       for (auto& [name, list] : named) {
         kwargs.Set(name, list.size() == 1 && name != "initial_state"
@@ -356,18 +351,22 @@ class ModelWriter {
                              : Json::Array(std::move(list)));
       }
     }
+    if (node.attrs().Has(kCausalMask)) kwargs.Set("use_causal_mask", Json::Bool(true));
     const bool one = tensors == 1;
     if (!one) args = {Json::Array(std::move(args))};
+    if (build.members().empty()) {
+      build = ObjectOf({{"input_shape", one ? shapes[0] : Json::Array(std::move(shapes))}});
+    } else {
+      build = ObjectOf({{"shapes_dict", std::move(build)}});
+    }
     X2IR_RETURN_IF_ERROR(AddWeights(i, node));
-    return ObjectOf(
-        {{"module", Json("keras.layers")},
-         {"class_name", Json(std::string(node.op().view()))},
-         {"config", std::move(config)},
-         {"registered_name", Json()},
-         {"build_config",
-          ObjectOf({{"input_shape", one ? shapes[0] : Json::Array(std::move(shapes))}})},
-         {"name", Json(layer.name)},
-         {"inbound_nodes", Call(std::move(args), std::move(kwargs))}});
+    return ObjectOf({{"module", Json("keras.layers")},
+                     {"class_name", Json(std::string(node.op().view()))},
+                     {"config", std::move(config)},
+                     {"registered_name", Json()},
+                     {"build_config", std::move(build)},
+                     {"name", Json(layer.name)},
+                     {"inbound_nodes", Call(std::move(args), std::move(kwargs))}});
   }
 
   // The type that a layer computes in: that of its tensors.
@@ -381,15 +380,17 @@ class ModelWriter {
   }
 
   absl::Status AddWeights(int i, const Node& node) {
-    const bool recurrent = node.op() == "LSTM" || node.op() == "GRU" || node.op() == "SimpleRNN";
     const std::string& path = paths_.at(i);
     weights_.AddGroup(StrCat(path, "/vars"));
-    const std::string group = StrCat(path, recurrent ? "/cell/vars" : "/vars");
     const auto count = static_cast<size_t>(CountOf(node, kCallWeights));
-    for (size_t k = 0; k < count; ++k) {
+    const std::vector<std::string_view>& parts = WeightPathsOf(node.op().view());
+    const size_t of_each = count / parts.size();
+    for (size_t k = 0; k < of_each * parts.size(); ++k) {
+      const std::string_view part = parts[k / of_each];
       const Value* weight = node.input(node.num_inputs() - count + k);
       if (!weight || !weight->constant()) return CannotExpress("a weight that is computed");
-      X2IR_RETURN_IF_ERROR(weights_.AddDataset(group, StrCat(k), *weight->constant()));
+      X2IR_RETURN_IF_ERROR(weights_.AddDataset(StrCat(path, part.empty() ? "" : "/", part, "/vars"),
+                                               StrCat(k % of_each), *weight->constant()));
     }
     return absl::OkStatus();
   }

@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/formats/keras/keras.h"
 #include "x2ir/handlers/keras/keras.h"
 
 namespace x2ir {
@@ -48,8 +49,8 @@ Queried TakeQueried(KerasArgs& a) {
 }
 
 Values AttendBy(KerasArgs& a, const Queried& q, const Expr& scores) {
-  const bool causal = a.Flag("causal", false) || a.Flag("call.use_causal_mask", false);
-  a.Ignore("call.use_causal_mask");
+  const bool causal = a.Flag("causal", false) || a.Flag(keras::kCausalMask, false);
+  a.Ignore(keras::kCausalMask);
   a.Ignore("call.return_attention_scores");
   a.Ignore("dropout");
   Expr mask = q.value_mask.value() ? Unsqueeze(q.value_mask, {1}) : Expr(nullptr);
@@ -175,7 +176,7 @@ Spread SpreadOf(KerasArgs& a, std::vector<int64_t> over, int64_t rank) {
 Values AttentionByHeads(KerasArgs& a, int64_t head_size, int64_t repeats,
                         const std::vector<int64_t>& over = {}) {
   const bool biased = a.Flag("use_bias", true);
-  const bool causal = a.Flag("call.use_causal_mask", false);
+  const bool causal = a.Flag(keras::kCausalMask, false);
   for (const char* name : {"flash_attention", "dropout", "call.return_attention_scores"}) {
     a.Ignore(name);
   }

@@ -15,6 +15,7 @@
 #include "x2ir/formats/keras/operations_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/handlers/keras/write_internal.h"
 
 namespace x2ir {
 namespace {
@@ -324,37 +325,11 @@ absl::Status PrepareKeras(Model& model, std::vector<std::string>& warnings) {
   return MaskFlow(*model.graph, warnings).Run();
 }
 
-// Layers that have the function that follows them as a setting.
-constexpr std::string_view kActivated[] = {"Conv1D",          "Conv1DTranspose", "Conv2D",
-                                           "Conv2DTranspose", "Conv3D",          "Conv3DTranspose",
-                                           "Dense",           "DepthwiseConv1D", "DepthwiseConv2D"};
-
 // Operations are those that the writer knows; rows make no other layers than Keras 3 has.
 std::vector<std::string> KerasProblems(const Node& node) {
   const std::string_view op = node.op().view();
   if (!op.starts_with("ops.") || keras::FindOperation(op)) return {};
   return {"Keras has no such operation"};
-}
-
-// A function that alone reads a layer's result becomes the layer's.
-absl::Status FinishKeras(Model& model, const FormatOptions&) {
-  Graph& graph = *model.graph;
-  for (Node* node : graph.nodes()) {
-    if (node->dialect() != Symbol(keras::kDialect) || node->op() != "Activation") continue;
-    Value* x = node->input(0);
-    Node* layer = x ? x->producer() : nullptr;
-    if (!layer || x->is_graph_output() || x->uses().size() != 1 ||
-        std::ranges::find(kActivated, layer->op().view()) == std::end(kActivated) ||
-        layer->attrs().String("activation", "") != "linear") {
-      continue;
-    }
-    layer->SetAttr("activation", node->attrs().String("activation"));
-    if (!node->output(0)->is_graph_output()) graph.SwapNames(x, node->output(0));
-    layer->set_name(x->name());
-    graph.ReplaceAllUsesKeepingOutputNames(node->output(0), x);
-    graph.EraseUnused(node);
-  }
-  return absl::OkStatus();
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterDialect({
@@ -363,8 +338,11 @@ absl::Status FinishKeras(Model& model, const FormatOptions&) {
     .latest_opset = 3,
     .layout = "channels_last",
     .holds_any_ops = false,
+    .needs_variables = true,
     .check = KerasProblems,
     .after_read = PrepareKeras,
+    .before_passes = FuseKerasAttention,
+    .fuse = FuseKerasRecurrent,
     .before_write = FinishKeras,
 });
 

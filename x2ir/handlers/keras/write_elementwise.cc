@@ -2,6 +2,8 @@
 // the IR.
 #include <string_view>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/expr.h"
 #include "x2ir/handlers/keras/write_internal.h"
 
 namespace x2ir {
@@ -37,7 +39,6 @@ constexpr ElementRow kElementRows[] = {
     {"atanh", "Arctanh", 1, Elements::kFloats},
     {"is_nan", "Isnan", 1, Elements::kFloats},
     {"not", "LogicalNot", 1, Elements::kBools},
-    {"div", "Divide", 2, Elements::kFloats},
     {"pow", "Power", 2, Elements::kFloats},
     {"equal", "Equal", 2},
     {"less", "Less", 2, Elements::kNumbers},
@@ -98,10 +99,29 @@ absl::StatusOr<Value*> ToWhere(KerasWriter& w) {
   return w.Function("Where", {w.in(0), w.in(1), w.in(2)});
 }
 
+// Quotients of integers are cut off, those of Keras rounded down: there are steps between them
+// where there is a remainder and the signs differ.
+absl::StatusOr<Value*> ToDiv(KerasWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckElements(w, Elements::kNumbers));
+  if (IsFloating(w.dtype())) return w.Function("Divide", {w.in(0), w.in(1)});
+  Value* down = w.Function("FloorDivide", {w.in(0), w.in(1)}, Json::Object(), w.out_type());
+  if (!IsSignedInt(w.dtype())) return down;
+  const Expr x = {w.b(), w.in(0)}, y = {w.b(), w.in(1)}, floor = {w.b(), down};
+  const Expr rest = x - floor * y;
+  const Expr differ = (x < 0) == (y < 0), none = rest == 0;
+  return (floor + Not(none | differ).To(w.dtype())).value();
+}
+
+// With the dividend's sign: of numbers that are not negative, both remainders are the same.
 absl::StatusOr<Value*> ToMod(KerasWriter& w) {
   X2IR_RETURN_IF_ERROR(CheckElements(w, Elements::kNumbers));
-  if (w.Int("fmod") != 0) return CannotExpress("a remainder of the dividend's sign");
-  return w.Function("Mod", {w.in(0), w.in(1)});
+  if (w.Int("fmod") == 0 || (!IsFloating(w.dtype()) && !IsSignedInt(w.dtype()))) {
+    return w.Function("Mod", {w.in(0), w.in(1)});
+  }
+  const Expr x = {w.b(), w.in(0)}, y = {w.b(), w.in(1)};
+  if (!IsFloating(w.dtype())) return (x - (x / y) * y).value();
+  const Expr rest = x.Op("abs").Op("mod", {y.Op("abs")}, {{"fmod", 0}});
+  return Where(x < 0.0, rest.Op("neg"), rest).value();
 }
 
 absl::StatusOr<Value*> ToCast(KerasWriter& w) {
@@ -148,6 +168,7 @@ X2IR_KERAS(max).To("Maximum", ToMerge("Maximum", "Maximum"));
 X2IR_KERAS(min).To("Minimum", ToMerge("Minimum", "Minimum"));
 X2IR_KERAS(sum).To("Add", ToMerge("Add", "Add"));
 X2IR_KERAS(where).To("ops.Where", ToWhere);
+X2IR_KERAS(div).To("ops.Divide", ToDiv);
 X2IR_KERAS(mod).To("ops.Mod", ToMod);
 X2IR_KERAS(cast).To("ops.Cast", ToCast);
 X2IR_KERAS(cast_like).To("ops.Cast", ToCastLike);

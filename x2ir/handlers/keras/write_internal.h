@@ -79,6 +79,15 @@ inline Value* PaddedInput(KerasWriter& w, KerasWindow& window, double number) {
   return window.same || !window.padded() ? w.in(0) : PadApart(w, window, number);
 }
 
+// --- Layers of several nodes of the IR ---
+
+// Before the passes: attention with its projections becomes a layer.
+absl::Status FuseKerasAttention(Graph& graph);
+// After the passes: recurrent layers, with the batch first.
+void FuseKerasRecurrent(Graph& graph, const Target& target);
+// When all nodes are Keras's: biases, activations and names.
+absl::Status FinishKeras(Model& model, const FormatOptions& options);
+
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_KERAS_WRITE_INTERNAL_H_

@@ -6,18 +6,29 @@
 namespace x2ir {
 namespace {
 
+// What is no layer, step by step.
+Value* ByMatMul(KerasWriter& w) {
+  const auto turned = [&](size_t i, Symbol flag) {
+    return w.Int(flag) != 0 ? w.Op("transpose", {w.in(i)}, {{"perm", {1, 0}}}) : w.in(i);
+  };
+  const auto times = [&](Value* x, Symbol factor) {
+    const double number = w.attrs().Float(factor);
+    return number == 1 ? x : w.Op("mul", {x, w.Number(w.dtype(), number)});
+  };
+  Value* y = times(w.Op("matmul", {turned(0, "transA"), turned(1, "transB")}), "alpha");
+  return w.has(2) ? w.Op("add", {y, times(w.in(2), "beta")}) : y;
+}
+
 absl::StatusOr<Value*> ToDense(KerasWriter& w) {
   X2IR_RETURN_IF_ERROR(w.WantFloats());
   const Tensor *kernel = w.Weight(1), *bias = w.Weight(2);
-  if (!kernel) return CannotExpress("a factor that is computed");
-  if (w.Int("transA") != 0 || w.attrs().Float("alpha") != 1) {
-    return CannotExpress("a product with a factor, or of a transposed operand");
-  }
   const bool turned = w.Int("transB") != 0;
-  const int64_t units = kernel->dim(turned ? 0 : 1);
+  const int64_t units = kernel ? kernel->dim(turned ? 0 : 1) : 0;
   const bool own =
       bias && bias->rank() == 1 && bias->dim(0) == units && w.attrs().Float("beta") == 1;
-  if (w.has(2) && !own) return CannotExpress("a term that is no bias");
+  if (!kernel || (w.has(2) && !own) || w.Int("transA") != 0 || w.attrs().Float("alpha") != 1) {
+    return ByMatMul(w);
+  }
   std::vector<Value*> weights = {
       RelaidWeight(w, 1, turned ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{0, 1})};
   if (own) weights.push_back(w.in(2));

@@ -1,7 +1,9 @@
 // Keras, written: reductions.
 #include <utility>
 
+#include "x2ir/builder/size.h"
 #include "x2ir/builder/write_forms.h"
+#include "x2ir/handlers/keras/scan.h"
 #include "x2ir/handlers/keras/write_internal.h"
 
 namespace x2ir {
@@ -43,13 +45,21 @@ absl::StatusOr<Value*> ToCumsum(KerasWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const auto axis, w.KnownInts(1, "axis"));
   if (!axis || axis->size() != 1) return CannotExpress("an axis that is not known");
-  if (w.Int("exclusive") != 0 || w.Int("reverse") != 0) {
-    return CannotExpress("sums that are exclusive or from the end");
-  }
   const DType type = w.dtype();
   if (!IsFloating(type) && BitWidth(type) < 32) return CannotExpress("elements of ", Name(type));
-  return w.Function("Cumsum", {w.in(0)},
-                    KerasArguments({{"axis", Json((*axis)[0] + ((*axis)[0] < 0 ? rank : 0))}}));
+  const int64_t along = (*axis)[0] + ((*axis)[0] < 0 ? rank : 0);
+  Expr x = {w.b(), w.in(0)};
+  const bool from_end = w.Int("reverse") != 0;
+  if (from_end) x = Reversed(x, along);
+  // Those before an element: a zero comes first, and the last element counts for none.
+  if (w.Int("exclusive") != 0) {
+    std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
+    pads[static_cast<size_t>(along)] = 1;
+    x = Slice(x.Op("pad", {w.Ints(pads)}), along, Size(0), Size(-1));
+  }
+  const Expr sums = {
+      w.b(), w.Function("Cumsum", {x}, KerasArguments({{"axis", Json(along)}}), w.out_type())};
+  return (from_end ? Reversed(sums, along) : sums).value();
 }
 
 }  // namespace

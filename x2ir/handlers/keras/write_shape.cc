@@ -4,13 +4,16 @@
 #include <limits>
 #include <utility>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/keras/write_internal.h"
 
 namespace x2ir {
 namespace {
 
-constexpr int64_t kToEnd = std::numeric_limits<int32_t>::max();
+constexpr int64_t kEndOfAxis = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMostOfCondition = 1 << 16;
 
 bool KeepsBatch(KerasWriter& w) {
   const Shape *in = w.shape(), *out = w.out_type().shape();
@@ -81,11 +84,80 @@ absl::StatusOr<Value*> ToSqueeze(KerasWriter& w) {
   return w.Function("Squeeze", {x}, KerasArguments({{"axis", Json(axes.back())}}));
 }
 
+// [1, .., size, .., 1] of an input of the model that has an axis of that size; null: none has.
+Value* OfThatSize(KerasWriter& w, const Dim& size, int64_t axis, int64_t rank) {
+  for (Value* input : w.node().graph()->inputs()) {
+    const Shape* shape = input->type().is_tensor() ? input->shape() : nullptr;
+    if (!shape || input->dtype() == DType::kString) continue;
+    int64_t found = -1;
+    bool empty = false;
+    for (int64_t i = 0; i < shape->rank(); ++i) {
+      if (found < 0 && ProvablyEqual((*shape)[i], size)) found = i;
+      empty = empty || (*shape)[i] == Dim(0);
+    }
+    if (found < 0 || empty) continue;
+    Expr row = {w.b(), input};
+    for (int64_t i = 0; i < shape->rank(); ++i) {
+      if (i != found && (*shape)[i] != Dim(1)) row = Slice(row, i, Size(0), Size(1));
+    }
+    std::vector<Size> sizes(static_cast<size_t>(rank), Size(1));
+    sizes[static_cast<size_t>(axis)] = Size(-1);
+    return ReshapeTo(row, sizes);
+  }
+  return nullptr;
+}
+
+// Sizes that are not known come from inputs that have them: a choice between x and x is broadcast
+// with its condition.
+absl::StatusOr<Value*> BroadcastByChoice(KerasWriter& w, const Shape& out) {
+  const Shape* in = w.shape();
+  if (!in) return CannotExpress("an operand of unknown rank");
+  const int64_t rank = out.rank(), more = rank - in->rank();
+  std::vector<int64_t> known(static_cast<size_t>(rank), 1);
+  std::vector<Value*> conditions;
+  bool any = false;
+  int64_t count = 1;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (axis >= more && ProvablyEqual((*in)[axis - more], out[axis])) continue;
+    if (out[axis].is_static()) {
+      known[static_cast<size_t>(axis)] = out[axis].value();
+      count *= std::max<int64_t>(out[axis].value(), 1);
+      any = any || out[axis].value() != 1 || axis < more;
+      if (count > kMostOfCondition) return CannotExpress("a shape that is not known");
+      continue;
+    }
+    Value* row = OfThatSize(w, out[axis], axis, rank);
+    if (!row) return CannotExpress("a shape that is not known");
+    conditions.push_back(w.Op("equal", {row, row}));
+  }
+  if (any) {
+    Tensor all = Tensor::Zeros(DType::kBool, known);
+    std::ranges::fill(all.mutable_bytes(), std::byte{1});
+    conditions.insert(conditions.begin(), w.b().Constant(std::move(all)));
+  }
+  Value* y = w.in(0);
+  for (Value* condition : conditions) y = w.Op("where", {condition, y, y});
+  return conditions.empty() ? w.Layer("Identity", {y}) : y;
+}
+
 absl::StatusOr<Value*> ToBroadcast(KerasWriter& w) {
   const Shape* out = w.out_type().shape();
-  const auto dims = out ? out->Static() : std::nullopt;
-  if (!dims) return CannotExpress("a shape that is not known");
+  if (!out) return CannotExpress("a shape that is not known");
+  const auto dims = out->Static();
+  if (!dims) return BroadcastByChoice(w, *out);
   return w.Function("BroadcastTo", {w.in(0)}, KerasArguments({{"shape", KerasIntegers(*dims)}}));
+}
+
+// As many numbers as an input has elements along an axis: sums of ones.
+absl::StatusOr<Value*> ToRange(KerasWriter& w) {
+  const Shape* out = w.out_type().shape();
+  Value* row = out && !(*out)[0].is_static() ? OfThatSize(w, (*out)[0], 0, 1) : nullptr;
+  if (!row || (!IsFloating(w.dtype()) && !IsInteger(w.dtype()))) {
+    return CannotExpress("a number of elements that is not known");
+  }
+  const Expr one = {w.b(), w.Number(w.dtype(), 1)}, same = {w.b(), w.Op("equal", {row, row})};
+  const Expr start = {w.b(), w.in(0)}, step = {w.b(), w.in(2)};
+  return ((CumSum(Where(same, one, one), 0) - 1) * step + start).value();
 }
 
 absl::StatusOr<Value*> ToTile(KerasWriter& w) {
@@ -119,16 +191,16 @@ absl::StatusOr<Value*> ToGetItem(KerasWriter& w) {
       const Dim size = (*w.shape())[axis];
       const bool whole =
           step == -1 &&
-          (start == -1 || start >= kToEnd || (size.is_static() && start >= size.value() - 1)) &&
-          (end <= -kToEnd || (size.is_static() && end < -size.value()));
+          (start == -1 || start >= kEndOfAxis || (size.is_static() && start >= size.value() - 1)) &&
+          (end <= -kEndOfAxis || (size.is_static() && end < -size.value()));
       if (!whole) return CannotExpress("a slice backwards of a part of an axis");
       turned.push_back(axis);
       continue;
     }
     key[static_cast<size_t>(axis)] =
-        SliceJson(start == 0 ? Json() : Json(std::clamp(start, -kToEnd, kToEnd)),
-                  end >= kToEnd ? Json() : Json(std::max(end, -kToEnd)),
-                  step == 1 ? Json() : Json(std::min(step, kToEnd)));
+        SliceJson(start == 0 ? Json() : Json(std::clamp(start, -kEndOfAxis, kEndOfAxis)),
+                  end >= kEndOfAxis ? Json() : Json(std::max(end, -kEndOfAxis)),
+                  step == 1 ? Json() : Json(std::min(step, kEndOfAxis)));
   }
   if (turned.size() == starts->size() && !turned.empty()) {
     return w.Function("Flip", {w.in(0)}, KerasArguments({{"axis", KerasIntegers(turned)}}));
@@ -150,18 +222,23 @@ absl::StatusOr<Value*> ToConcat(KerasWriter& w) {
 
 absl::StatusOr<Values> ToSplit(KerasWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  X2IR_ASSIGN_OR_RETURN(const auto sizes, w.KnownInts(1, "sizes"));
+  if (!w.shape()) return CannotExpress("an operand of unknown rank");
   std::vector<int64_t> places;
   std::vector<bool> wanted(w.num_outputs(), true);
   std::vector<Type> types;
   int64_t at = 0;
   for (size_t i = 0; i < w.num_outputs(); ++i) {
-    const Type& type = w.out_type(i);
-    if (!type.shape() || !(*type.shape())[axis].is_static()) {
+    // Results that are left out have no types.
+    const Shape* known = w.wants(i) ? w.out_type(i).shape() : nullptr;
+    Shape part = known ? *known : *w.shape();
+    if (!known && sizes && i < sizes->size()) part[axis] = Dim((*sizes)[i]);
+    if ((!known && !sizes) || !part[axis].is_static()) {
       return CannotExpress("parts of sizes that are not known");
     }
-    types.push_back(type);
-    at += (*type.shape())[axis].value();
+    at += part[axis].value();
     places.push_back(at);
+    types.push_back(Type::Tensor(w.dtype(), std::move(part)));
   }
   places.pop_back();
   return w.FunctionAll(
@@ -213,6 +290,7 @@ X2IR_KERAS(flatten).To("Flatten", ToReshape);
 X2IR_KERAS(transpose).To("Permute", ToTranspose);
 X2IR_KERAS(unsqueeze).To("ops.ExpandDims", ToExpandDims);
 X2IR_KERAS(squeeze).To("ops.Squeeze", ToSqueeze);
+X2IR_KERAS(range).To("ops.Cumsum", ToRange);
 X2IR_KERAS(expand).To("ops.BroadcastTo", ToBroadcast);
 X2IR_KERAS(tile).To("ops.Tile", ToTile);
 X2IR_KERAS(slice).To("ops.GetItem", ToGetItem);
