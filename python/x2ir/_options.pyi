@@ -86,6 +86,7 @@ class WriteOptions(TypedDict, total=False):
     resources: bool | None
     target_version: str | None
     freeze: bool | None
+    keep_nchw: bool | None
     signature_name: str | None
     quantize: Literal["none", "uint8", "uint16", "float16"] | None
     dynamic_range: bool | None
@@ -169,6 +170,7 @@ class ConvertOptions(TypedDict, total=False):
     model: str | None
     signature: str | None
     freeze: bool | None
+    keep_nchw: bool | None
     signature_name: str | None
     quantize: Literal["none", "uint8", "uint16", "float16"] | None
     dequantize: bool | None

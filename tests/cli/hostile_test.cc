@@ -433,8 +433,8 @@ TEST_F(Hostile, OutputsThatAreTaken) {
     }
     rows.push_back({StrCat("x2ir convert m.onnx -q -o /proc/", path, options), 4, "",
                     "cannot write '/proc/o"});
-    rows.push_back({StrCat("mkdir disk; x2ir convert m.onnx -q -o disk/", path, options,
-                           " && ls -A disk | grep tmp; rm -r disk"),
+    rows.push_back({StrCat("mkdir place; x2ir convert m.onnx -q -o place/", path, options,
+                           " && ls -A place | grep tmp; rm -r place"),
                     0, "^$", ""});
     if (!mounts) continue;
     rows.push_back({StrCat("unshare -m sh -c 'mkdir -p disk && mount -t tmpfs -o size=1m none disk "
@@ -448,13 +448,14 @@ TEST_F(Hostile, OutputsThatAreTaken) {
   }
   Check({{R"sh(python3 - <<'EOF'
 import json, struct
-n = 1 << 20
-head = json.dumps({'w': {'dtype': 'F32', 'shape': [n], 'data_offsets': [0, 4 * n]}}).encode()
-open('large.safetensors', 'wb').write(struct.pack('<Q', len(head)) + head + bytes(range(256)) * (n // 64))
+n = 1024
+head = json.dumps({'w': {'dtype': 'F32', 'shape': [n, n], 'data_offsets': [0, 4 * n * n]}}).encode()
+open('large.safetensors', 'wb').write(struct.pack('<Q', len(head)) + head + bytes(range(256)) * (n * n // 64))
 json.dump({'format': 'x2ir', 'version': 1, 'weights': ['large.safetensors'], 'graph': {
-    'name': 'g', 'inputs': [{'name': 'x', 'type': 'float32[%d]' % n}],
-    'outputs': [['y', 'float32[%d]' % n]], 'constants': [{'name': 'w', 'type': 'float32[%d]' % n}],
-    'nodes': [{'op': 'add', 'in': ['x', 'w'], 'out': [['y', 'float32[%d]' % n]]}]}},
+    'name': 'g', 'inputs': [{'name': 'x', 'type': 'float32[1,1024]'}],
+    'outputs': [['y', 'float32[1,1024]']],
+    'constants': [{'name': 'w', 'type': 'float32[1024,1024]'}],
+    'nodes': [{'op': 'matmul', 'in': ['x', 'w'], 'out': [['y', 'float32[1,1024]']]}]}},
           open('large.json', 'w'))
 EOF
 )sh",

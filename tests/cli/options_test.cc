@@ -352,7 +352,8 @@ TEST_F(Options, OfConversions) {
        "--float64-as-float32", "coreml.relu"},
       {"--quantize", "VERB big.onnx --to tfjs -o web -q @; cat web/model.json", "--quantize uint8",
        "\"quantization\": *\\{\"dtype\": *\"uint8\""},
-      {"--keep-nchw", "VERB conv.onnx -o a.pbtxt -q @; cat a.pbtxt", "--keep-nchw", "NCHW"},
+      {"--keep-nchw", "VERB conv.onnx --to tensorflow -o a.pbtxt -q @; cat a.pbtxt", "--keep-nchw",
+       "NCHW"},
       {"--image",
        "VERB image.onnx --to coreml -o a.mlpackage -q @; x2ir convert -q a.mlpackage -o b.json; "
        "cat b.json",
