@@ -241,6 +241,7 @@ TEST(TensorFlowWriterTest, KnowsTheAttributesAndResultsOfAllOps) {
                                              "ksize",
                                              "mode",
                                              "out_type",
+                                             "output_dtype",
                                              "output_type",
                                              "padding",
                                              "separator",
