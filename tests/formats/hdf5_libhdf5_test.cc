@@ -547,6 +547,7 @@ struct Version {
   H5F_libver_t low, high;
   hsize_t user_block = 0;
   size_t width = 8;
+  unsigned fan_out = 0;  // of B-trees, in a superblock of version 1; 0: the default
 };
 constexpr std::string_view kLatest = "latest";
 constexpr Version kVersions[] = {
@@ -554,6 +555,7 @@ constexpr Version kVersions[] = {
     {"v18", H5F_LIBVER_V18, H5F_LIBVER_V18},
     {"latest", H5F_LIBVER_LATEST, H5F_LIBVER_LATEST},
     {"earliest_block", H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST, 512},
+    {"earliest_deep", H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST, 0, 8, 2},
     {"latest_block", H5F_LIBVER_LATEST, H5F_LIBVER_LATEST, 2048},
     {"earliest_narrow", H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST, 0, 4},
     {"latest_narrow", H5F_LIBVER_LATEST, H5F_LIBVER_LATEST, 0, 4},
@@ -611,6 +613,10 @@ class Hdf5Library : public TempDirTest {
     H5_OK(H5Pset_userblock(how, version.user_block));
     H5_OK(H5Pset_sizes(how, version.width, version.width));
     H5_OK(H5Pset_obj_track_times(how, false));
+    if (version.fan_out != 0) {
+      H5_OK(H5Pset_istore_k(how, version.fan_out));
+      H5_OK(H5Pset_sym_k(how, version.fan_out, version.fan_out));
+    }
     if (shared) {
       H5_OK(H5Pset_shared_mesg_nindexes(how, 1));
       H5_OK(H5Pset_shared_mesg_index(how, 0, H5O_SHMESG_DTYPE_FLAG | H5O_SHMESG_ATTR_FLAG, 8));

@@ -55,6 +55,36 @@ TEST(Hdf5, FilesOfTheLibrary) {
   }
 }
 
+// Layouts of version 3, rewritten as those of 1 and 2: contiguous ones of two axes, and chunks of
+// one.
+TEST(Hdf5, OldLayouts) {
+  const std::string whole = Kept("earliest_keras");
+  for (const char version : {'\1', '\2'}) {
+    std::string changed = whole;
+    size_t contiguous = 0, chunked = 0;
+    const std::string head("\x08\0\x18\0", 4);  // a layout in 24 bytes
+    for (size_t at = changed.find(head); at != changed.npos; at = changed.find(head, at + 1)) {
+      const std::string old = changed.substr(at + 8, 24);
+      std::string data{version};
+      if (old.starts_with("\3\1")) {
+        ++contiguous;
+        data += std::string("\2\1\0\0\0\0\0", 7) + old.substr(2, 8) + std::string(8, '\4');
+      } else if (old.starts_with("\3\2\2")) {
+        ++chunked;
+        data += std::string("\2\2\0\0\0\0\0", 7) + old.substr(3, 8) + old.substr(11, 8);
+      } else {
+        continue;
+      }
+      changed.replace(at + 8, 24, data);
+    }
+    EXPECT_EQ(contiguous, 1u);
+    EXPECT_EQ(chunked, 1u);
+    const auto before = Listed(whole), listed = Listed(changed);
+    ASSERT_TRUE(before.ok() && listed.ok());
+    EXPECT_EQ(*listed, *before);
+  }
+}
+
 // The signature is at 0, 512, 1024, 2048 and so on.
 TEST(Hdf5, WhereTheSignatureIs) {
   const std::string signature = "\x89HDF\r\n\x1a\n";
