@@ -43,6 +43,7 @@ const Program kPrograms[] = {
     {"open_sizes.mlir", {"f"}},
     {"open_result.mlir", {"f"}},
     {"quantized.mlir", {"f"}},
+    {"bfloat16.mlir", {"f"}},
     {"reduce.mlir", {"softmax"}},
     {"complex.mlir", {"inside"}, {}, "'sq': it takes or gives complex numbers"},
     {"constant.mlir", {}, {}, "'conv': stablehlo.dynamic_conv: in function 'conv': operand 2"},
@@ -78,6 +79,7 @@ class KeptFunctions : public TempDirTest {
     ConvertOptions options;
     options.from.keep_functions = true;
     options.to.check = to.ends_with(".onnx");
+    if (to.ends_with(".onnx")) options.to.format_options.Set("cpu_kernels", true);
     Report report;
     const absl::Status written = Convert(source, Path(to), options, &report);
     ASSERT_TRUE(written.ok()) << written;
@@ -124,6 +126,7 @@ TEST_F(KeptFunctions, ComputeWhatTheInlinedProgramComputes) {
       SCOPED_TRACE(StrCat(from, " to ", to));
       ConvertOptions options;
       options.from.keep_functions = true;
+      options.to.format_options.Set("cpu_kernels", true);
       const absl::Status written = Convert(Path(from), Path(to), options);
       ASSERT_TRUE(written.ok()) << written;
       const auto again = Import(Path(to));

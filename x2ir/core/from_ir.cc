@@ -330,6 +330,7 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
     if (!own.failures.empty()) {
       return CannotExpress(own.failures[0].op, ": ", own.failures[0].reason);
     }
+    if (known && known->before_write) X2IR_RETURN_IF_ERROR(known->before_write(part, target));
     of_functions.insert(of_functions.end(), part.opset_imports.begin(), part.opset_imports.end());
     Add(std::move(own), report);
     return absl::OkStatus();
