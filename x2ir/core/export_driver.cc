@@ -140,7 +140,9 @@ class Exporter : public Driver {
 
   // Whether inference knows the result, which then is a constant (the sizes of a static shape).
   bool TakeElements(Node& node) {
-    const std::vector<Dim>* known = node.output(0) ? node.output(0)->elements() : nullptr;
+    const Value* result = node.output(0);
+    if (!result || !result->type().is_tensor()) return false;
+    const std::vector<Dim>* known = result->elements();
     const Shape* shape = known ? node.output(0)->shape() : nullptr;
     if (!shape || shape->rank() > 1 || node.output(0)->dtype() != DType::kInt64) return false;
     std::vector<int64_t> numbers;
@@ -157,10 +159,12 @@ class Exporter : public Driver {
   }
 
   // Erases what was made of a computation of sizes that nothing uses: integers of up to one axis.
-  static void EraseUnusedSizes(const Node& of) {
+  // Nodes that are still to be decided stay.
+  static void EraseUnusedSizes(const Node& of, const absl::flat_hash_set<const Node*>& pending) {
     constexpr int kDeepest = 32;
     const auto is_size = [](const Value* value) {
-      return !value || (IsInteger(value->dtype()) && value->shape() && value->shape()->rank() < 2);
+      return !value || (value->type().is_tensor() && IsInteger(value->dtype()) && value->shape() &&
+                        value->shape()->rank() < 2);
     };
     absl::flat_hash_set<const Node*> seen;
     const std::function<void(const Node&, int)> erase = [&](const Node& node, int depth) {
@@ -169,7 +173,8 @@ class Exporter : public Driver {
         // A user that is erased takes others with it.
         const auto next = [&]() -> Node* {
           for (const Use& use : output ? output->uses() : absl::Span<const Use>()) {
-            if (use.node->graph() == node.graph() && seen.insert(use.node).second) return use.node;
+            const bool own = use.node->graph() == node.graph() && !pending.contains(use.node);
+            if (own && seen.insert(use.node).second) return use.node;
           }
           return nullptr;
         };
@@ -195,6 +200,7 @@ class Exporter : public Driver {
       if (tensor) elements += tensor->num_elements();
     }
     for (const Value* output : node->outputs()) {
+      if (output && !output->type().is_tensor()) return false;
       const Shape* shape = output ? output->shape() : nullptr;
       const Dim count = shape ? shape->NumElements() : Dim(0);
       if (output && (!shape || !count.is_static())) return false;
@@ -434,9 +440,13 @@ class Exporter : public Driver {
   // sequence whose elements alone are used): then it is removed, else it is an error.
   void Finish() {
     std::vector<Pending> failed;
+    absl::flat_hash_set<const Node*> undecided;
+    for (const Pending& pending : pending_) undecided.insert(pending.node);
     for (std::vector<Pending> all = std::exchange(pending_, {}); !all.empty(); all.pop_back()) {
       Pending& last = all.back();
-      if (known_ && known_->needs_variables && last.was_used) EraseUnusedSizes(*last.node);
+      if (known_ && known_->needs_variables && last.was_used) {
+        EraseUnusedSizes(*last.node, undecided);
+      }
       if (last.was_used && !IsUsed(*last.node)) {
         ++report_.ops[last.origin->op.str()].lowered;
         EraseWithConstants(last.node);

@@ -130,7 +130,7 @@ class AttentionLayer {
   // What becomes of [batch, heads, queries, size].
   bool TakeOutput() {
     const Node* transpose = OnlyUser(core_.output(0), "transpose");
-    if (!transpose || transpose->attrs().Ints("perm") != kHeadsAside) return false;
+    if (!transpose || transpose->attrs().Ints("perm", {}) != kHeadsAside) return false;
     const Value* apart = transpose->output(0);
     const Node* reshape = OnlyUser(apart, "reshape");
     const int64_t width = query_->heads * value_->size;

@@ -100,7 +100,11 @@ std::optional<Tensor> ConstantAfterMoves(const Value* value, int depth) {
   const Node& move = reshape ? *reshape : *transpose;
   auto inner = ConstantAfterMoves(move.input(0), depth + 1);
   if (!inner) return std::nullopt;
-  if (transpose) return TransposeWeight(*inner, transpose->attrs().Ints("perm"));
+  if (transpose) {
+    const std::vector<int64_t> perm = transpose->attrs().Ints("perm", {});
+    if (static_cast<int64_t>(perm.size()) != inner->rank()) return std::nullopt;
+    return TransposeWeight(*inner, perm);
+  }
   const auto dims = value->shape() ? value->shape()->Static() : std::nullopt;
   return dims ? std::optional(inner->Reshaped(*dims)) : std::nullopt;
 }
@@ -123,7 +127,7 @@ std::optional<Projection> ProjectionOf(Value* value, const std::vector<int64_t>&
     // What something else uses stays, and its weights would be there twice.
     if (!UserOf(value) && (after_repeats.empty() || perm != kAsTheyAre)) return std::nullopt;
     if (const Node* transpose = MadeBy(value, "transpose")) {
-      const std::vector<int64_t> moves = transpose->attrs().Ints("perm");
+      const std::vector<int64_t> moves = transpose->attrs().Ints("perm", {});
       if (moves.size() != 4) return std::nullopt;
       for (int64_t& axis : perm) axis = moves[static_cast<size_t>(axis)];
       value = transpose->input(0);

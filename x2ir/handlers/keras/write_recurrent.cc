@@ -230,7 +230,7 @@ class RecurrentFusion {
     if (node->attrs().String("direction") != "bidirectional") return false;
     Node* transpose = UserThatIs(node->output(0), "transpose");
     const std::vector<int64_t> perm =
-        transpose ? transpose->attrs().Ints("perm") : std::vector<int64_t>();
+        transpose ? transpose->attrs().Ints("perm", {}) : std::vector<int64_t>();
     const bool batch_first = perm == std::vector<int64_t>{2, 0, 1, 3};
     if (!batch_first && perm != std::vector<int64_t>{0, 2, 1, 3}) return false;
     Node* reshape = UserThatIs(transpose->output(0), "reshape");
@@ -329,7 +329,7 @@ class RecurrentFusion {
     merge.mode = "sum";
     // Half of a sum, perhaps with a transpose between.
     Node* transpose = UserThatIs(merge.result, "transpose");
-    if (transpose && transpose->attrs().Ints("perm") != kBatchAside) transpose = nullptr;
+    if (transpose && transpose->attrs().Ints("perm", {}) != kBatchAside) transpose = nullptr;
     const Value* sum = transpose ? transpose->output(0) : merge.result;
     for (const char* op : {"mul", "div"}) {
       Node* half = UserThatIs(sum, op);
@@ -350,7 +350,7 @@ class RecurrentFusion {
     std::vector<Node*> turned;
     for (const Use& use : old->uses()) {
       if (use.node->Is("transpose") && use.node->graph() == &graph_ &&
-          use.node->attrs().Ints("perm") == kBatchAside) {
+          use.node->attrs().Ints("perm", {}) == kBatchAside) {
         turned.push_back(use.node);
       }
     }

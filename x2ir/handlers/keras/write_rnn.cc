@@ -112,7 +112,7 @@ const WrittenCell* WrittenCellOf(Symbol op) {
 Value* BatchFirst(Builder& b, Value* x) {
   const Node* made = x->producer();
   if (made && made->Is("transpose") &&
-      made->attrs().Ints("perm") == std::vector<int64_t>{1, 0, 2}) {
+      made->attrs().Ints("perm", {}) == std::vector<int64_t>{1, 0, 2}) {
     return made->input(0);
   }
   if (made && made->op() == "ops.Transpose" &&

@@ -251,6 +251,7 @@ absl::StatusOr<Values> ToSplit(KerasWriter& w) {
 absl::StatusOr<Value*> ToPad(KerasWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> pads, PadPairsOf(w, {"constant", "reflect"}));
+  if (rank == 0) return w.Layer("Identity", {w.in(0)});
   const std::string& mode = w.String("mode");
   const Tensor* number = w.Weight(2);
   const bool zeros =
