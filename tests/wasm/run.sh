@@ -21,6 +21,8 @@ cmp model.tflite piped.tflite
 cp "$root/tests/wasm/package_test.mjs" .
 node package_test.mjs "$model" model.tflite
 
+node "$root/tests/wasm/hostile.mjs" node_modules/x2ir "${X2IR_WASM_SECONDS:-60}" "$root"/tests/data/cases/*.tar.xz
+
 set -- "$root"/tests/data/cases/*.tar.xz "$root/tests/data/hostile" "$root/tests/data/demo"
 shared=${X2IR_SHARED-$root/../shared}
 [ -z "$shared" ] || [ ! -d "$shared" ] || set -- "$@" "$shared/formats" "$shared/models"

@@ -271,7 +271,7 @@ int64_t BytesOf(const Strings& files) {
     }
     for (fs::recursive_directory_iterator it(file, error), end; !error && it != end;
          it.increment(error)) {
-      add(it->path());
+      if (it->is_regular_file(error)) add(it->path());
     }
   }
   int64_t bytes = 0;
