@@ -625,7 +625,7 @@ for (const { name, body } of tests) {
     console.log(`FAILED ${name}\n${error.stack}`);
   }
 }
-console.log(`${statSync(path.join(folder, "x2ir.html")).size} bytes in one file`);
+for (const name of readdirSync(folder)) console.log(`${name}: ${statSync(path.join(folder, name)).size} bytes`);
 await browser.close();
 server.closeAllConnections();
 server.close();
