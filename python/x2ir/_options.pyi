@@ -34,6 +34,7 @@ class ReadOptions(TypedDict, total=False):
     fork: Literal["auto", "pjreddie", "alexeyab"] | None
     entry: str | None
     checks: bool | None
+    hdf5_library: bool | None
     snapshot: str | None
     job: str | None
     model: str | None
@@ -154,6 +155,7 @@ class ConvertOptions(TypedDict, total=False):
     weights: Literal["copy", "reference"] | None
     entry: str | None
     checks: bool | None
+    hdf5_library: bool | None
     frozen: bool | None
     snapshot: str | None
     job: str | None

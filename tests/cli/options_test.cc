@@ -172,6 +172,9 @@ TEST_F(Options, OfEveryVerb) {
       {"--allow-outside",
        "x2ir convert -q big.onnx --weights reference -o in/big.json; x2ir info in/big.json @",
        "--allow-outside", "converts +yes"},
+      // Accepted, and without effect.
+      {"--hdf5-library", "x2ir info small.onnx @ >/dev/null && echo done @", "--hdf5-library",
+       "done --hdf5-library"},
       {"--entry", "x2ir info $D/stablehlo/forms.mlir @", "--entry twice", "arg0: float32"},
       {"--checks", "x2ir info $D/stablehlo/windows.mlir @", "--checks", "outputs +p: float32"},
       {"--snapshot", "x2ir convert -q big.onnx --to oneflow_graph -o a.mlir; x2ir info a.mlir @",

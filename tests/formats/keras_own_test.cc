@@ -14,10 +14,10 @@
 #include "gtest/gtest.h"
 #include "tests/core/host_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/hdf5/file_internal.h"
 #include "x2ir/formats/io/blob.h"
 #include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/json_tree.h"
-#include "x2ir/formats/keras/hdf5_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 
@@ -165,11 +165,15 @@ std::string EntryOf(const std::string& archive, std::string_view name) {
 }
 
 // The shapes of the datasets below a group, by their paths.
-void CollectShapes(keras::Hdf5File& file, const std::string& group,
+void CollectShapes(hdf5::File& file, const std::string& group,
                    std::map<std::string, std::vector<int64_t>>* shapes) {
-  for (const std::string& name : file.Names(group)) {
+  const auto names = file.Names(group);
+  ASSERT_TRUE(names.ok()) << names.status();
+  for (const std::string& name : *names) {
     const std::string path = group.empty() ? name : group + "/" + name;
-    if (file.IsDataset(path)) {
+    const auto is_dataset = file.IsDataset(path);
+    ASSERT_TRUE(is_dataset.ok()) << is_dataset.status();
+    if (*is_dataset) {
       const auto tensor = file.Dataset(path);
       if (tensor.ok()) (*shapes)[path] = tensor->dims();
     } else {
@@ -177,9 +181,9 @@ void CollectShapes(keras::Hdf5File& file, const std::string& group,
     }
   }
 }
-std::map<std::string, std::vector<int64_t>> ShapesIn(const std::string& hdf5) {
+std::map<std::string, std::vector<int64_t>> ShapesIn(const std::string& bytes) {
   std::map<std::string, std::vector<int64_t>> shapes;
-  auto file = keras::Hdf5File::Open(Held(hdf5), 0, hdf5.size(), false);
+  auto file = hdf5::File::Open(Held(bytes), 0, bytes.size());
   if (file.ok()) CollectShapes(**file, "", &shapes);
   return shapes;
 }
@@ -283,7 +287,7 @@ TEST(KerasOwn, TheTableIsThatOfFilesThatKerasWrote) {
     std::string text = EntryOf(one.bytes, "config.json");
     const bool third = !text.empty();
     if (!third) {
-      auto file = keras::Hdf5File::Open(Held(one.bytes), 0, one.bytes.size(), false);
+      auto file = hdf5::File::Open(Held(one.bytes), 0, one.bytes.size());
       ASSERT_TRUE(file.ok()) << one.name;
       const auto config = (*file)->Text("", "model_config");
       ASSERT_TRUE(config.ok() && *config) << one.name;

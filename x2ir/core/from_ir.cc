@@ -308,16 +308,17 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
   std::vector<OpsetImport> imports = {{"", opset}};
   imports.insert(imports.end(), extra_opsets.begin(), extra_opsets.end());
   const DialectTarget facts(dialect, imports, target.List(kLacksOps));
-  Preparation preparation{options,
-                          target,
-                          known,
-                          facts,
-                          passes,
-                          PassContext{.target = &facts,
-                                      .refers_to_weights = RefersToWeights(target),
-                                      .keeps_weight_types = options.keep_weight_types,
-                                      .layout = target.Flag("keep_nchw") ? "" : std::string(facts.layout()),
-                                      .keeps_modules = options.keep_modules}};
+  Preparation preparation{
+      options,
+      target,
+      known,
+      facts,
+      passes,
+      PassContext{.target = &facts,
+                  .refers_to_weights = RefersToWeights(target),
+                  .keeps_weight_types = options.keep_weight_types,
+                  .layout = target.Flag("keep_nchw") ? "" : std::string(facts.layout()),
+                  .keeps_modules = options.keep_modules}};
   std::vector<OpsetImport> of_functions;
   const auto write_function = [&](Model& part) -> absl::Status {
     Report own;

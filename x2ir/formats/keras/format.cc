@@ -29,7 +29,9 @@ Match RecognizeKeras(const Candidate& file) {
     .extensions = {".keras", ".h5", ".hdf5"},
     .doc = "Models of Keras 1, 2 and 3",
     .recognize = RecognizeKeras,
-    .read_options = {ParamsOption()},
+    .read_options = {ParamsOption(),
+                     {.name = "hdf5_library",
+                      .help = "Without effect; x2ir once needed the HDF5 library for some files"}},
     .read =
         [](const Source& source, const ReadRequest& request) {
           return ReadKeras(source, {.params = request.options.Text("params")});
