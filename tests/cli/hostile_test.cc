@@ -381,10 +381,10 @@ def varint(v):
 def info(name, dims):
     shape = b''.join(field(1, bytes([8]) + varint(d)) for d in dims)
     return field(1, name) + field(2, field(1, bytes([8, 1]) + field(2, shape)))
-n = 1 << 24
-weights = bytes([8]) + varint(n) + bytes([16, 1]) + field(8, b'w') + field(9, bytes(4 * n))
-graph = field(1, field(1, b'x') + field(1, b'w') + field(2, b'y') + field(4, b'Add')) + field(2, b'g') + \
-    field(5, weights) + field(11, info(b'x', [n])) + field(12, info(b'y', [n]))
+n = 1 << 12
+weights = bytes([8]) + varint(n) + bytes([8]) + varint(n) + bytes([16, 1]) + field(8, b'w') + field(9, bytes(4 * n * n))
+graph = field(1, field(1, b'x') + field(1, b'w') + field(2, b'y') + field(4, b'MatMul')) + field(2, b'g') + \
+    field(5, weights) + field(11, info(b'x', [1, n])) + field(12, info(b'y', [1, n]))
 open('big.onnx', 'wb').write(bytes([8, 8]) + field(8, bytes([16, 17])) + field(7, graph))")sh",
           0, "", ""}});
   std::vector<Row> rows;
