@@ -15,9 +15,9 @@ mkdir -p "$wasm/module"
   >"$wasm/sources.log" 2>&1 || { tail -n 5 "$wasm/sources.log" >&2; exit 1; }
 make -s -C "$wasm/sources/re2" REBUILD_TABLES=1 \
   re2/perl_groups.cc re2/unicode_groups.cc re2/unicode_casefold.cc
-version=$("$build/bin/x2ir" --version | sed -n 's/^x2ir \([0-9.]*\).*/\1/p')
+version=$(sed -n 's/^project(x2ir VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 cmake -S "$here" -B "$wasm/module" -G Ninja "-DX2IR_GENERATED_DIR=$build/generated" \
-  "-DX2IR_SOURCES_DIR=$wasm/sources" "-DX2IR_VERSION=$version" >"$wasm/configure.log" 2>&1 ||
+  "-DX2IR_SOURCES_DIR=$wasm/sources" >"$wasm/configure.log" 2>&1 ||
   { cat "$wasm/configure.log" >&2; exit 1; }
 cmake --build "$wasm/module" --parallel "$(nproc)" --target module
 

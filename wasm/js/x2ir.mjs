@@ -39,7 +39,7 @@ export class X2ir {
     const code = execute(this.module, {
       files: system,
       args,
-      env: {NO_COLOR: '1', PWD: '/', ...env},
+      env: {NO_COLOR: '1', PWD: '/', TMPDIR: '/', ...env},
       streams: [
         {read: into => {
            const part = (input ?? new Uint8Array(0)).subarray(0, into.length);
