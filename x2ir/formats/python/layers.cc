@@ -145,7 +145,7 @@ std::unique_ptr<Layer> LayerFinder::Conv(std::string_view type, bool transposed)
   Add("kernel_size", Sizes({dims->begin() + 2, dims->end()}, "kernel_size"));
   const auto list = [&](std::string_view name) {
     std::vector<int64_t> ints = call_.Ints(name);
-    if (ints.size() == 1) ints.assign(n, ints[0]);
+    if (ints.size() == 1) ints.resize(n, ints[0]);
     return ints;
   };
   AddIfNot("stride", list("stride"), 1);

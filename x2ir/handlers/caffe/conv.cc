@@ -21,7 +21,8 @@ std::vector<int64_t> PerAxis(CaffeArgs& a, std::string_view field, std::string_v
   if (numbers.size() > 1 && numbers.size() != spatial) {
     a.Fail(Invalid(field, " has ", numbers.size(), " numbers for ", spatial, " axes"));
   }
-  if (numbers.size() <= 1) numbers.assign(spatial, numbers.empty() ? fallback : numbers[0]);
+  if (numbers.empty()) numbers.push_back(fallback);
+  if (numbers.size() == 1) numbers.resize(spatial, numbers[0]);
   return numbers;
 }
 

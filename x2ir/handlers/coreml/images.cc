@@ -157,7 +157,7 @@ absl::StatusOr<Images> ImagesOf(const Graph& graph, const FormatOptions& options
     if (!images[i] || images[i]->bias.empty()) continue;
     std::vector<double>& bias = images[i]->bias;
     const auto channels = static_cast<size_t>(ChannelsOf(images[i]->layout));
-    if (bias.size() == 1) bias.assign(channels, bias[0]);
+    if (bias.size() == 1) bias.resize(channels, bias[0]);
     if (bias.size() != channels) {
       return OptionError("image_bias", bias.size(), " numbers for '", graph.inputs()[i]->name(),
                          "', which has ", channels, channels == 1 ? " channel" : " channels");

@@ -41,7 +41,7 @@ Value* RepeatVector(KerasArgs& a) {
 std::vector<int64_t> Sides(KerasArgs& a, Symbol name, size_t spatial) {
   std::vector<int64_t> list = a.Integers(name), sides;
   if (list.empty()) list = {1};
-  if (list.size() == 1) list.assign(spatial, list[0]);
+  if (list.size() == 1) list.resize(spatial, list[0]);
   if (list.size() == 2 * spatial) return list;
   a.Require(list.size() == spatial, "sides of another number of axes");
   for (const int64_t size : list) sides.insert(sides.end(), {size, size});

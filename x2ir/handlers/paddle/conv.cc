@@ -45,7 +45,7 @@ void TakePaddings(PaddleArgs& a, size_t spatial, Window* window) {
               "padding of channels");
     given.erase(given.begin(), given.begin() + 4);
   }
-  if (given.size() == 1) given.assign(spatial, given[0]);
+  if (given.size() == 1) given.resize(spatial, given[0]);
   if (given.size() != spatial && given.size() != 2 * spatial) {
     a.Fail(Invalid(given.size(), " paddings of ", spatial, " axes"));
   }
@@ -58,7 +58,7 @@ void TakePaddings(PaddleArgs& a, size_t spatial, Window* window) {
 namespace {
 
 std::vector<int64_t> ForEach(PaddleArgs& a, std::vector<int64_t> numbers, size_t spatial) {
-  if (numbers.size() == 1) numbers.assign(spatial, numbers[0]);
+  if (numbers.size() == 1) numbers.resize(spatial, numbers[0]);
   if (numbers.size() != spatial) a.Fail(Invalid("not one number for each of ", spatial, " axes"));
   return numbers;
 }

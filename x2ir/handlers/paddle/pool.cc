@@ -60,7 +60,7 @@ Expr SlidingPool(PaddleArgs& a) {
   const std::string type = a.String("pooling_type", "max");
   a.Require(type == "max" || type == "avg", StrCat("a pool ", type));
   std::vector<Size> sizes = a.Sizes("ksize", {});
-  if (sizes.size() == 1) sizes.assign(spatial, sizes[0]);
+  if (sizes.size() == 1) sizes.resize(spatial, sizes[0]);
   if (sizes.size() != spatial) a.Fail(Invalid("a window of other axes"));
   const bool global = a.Bool("global_pooling", false), adaptive = a.Bool("adaptive", false);
   const bool exclusive = a.Bool("exclusive", true), ceil = a.Bool("ceil_mode", false);
@@ -70,7 +70,7 @@ Expr SlidingPool(PaddleArgs& a) {
   Window& window = pool.window;
   window.channels_last = last;
   window.strides = a.Ints("strides", std::vector<int64_t>(spatial, 1));
-  if (window.strides.size() == 1) window.strides.assign(spatial, window.strides[0]);
+  if (window.strides.size() == 1) window.strides.resize(spatial, window.strides[0]);
   RequireSteps(a, window.strides, spatial);
   TakePaddings(a, spatial, &window);
   if (global) {

@@ -42,7 +42,7 @@ Expr Interpolate(PaddleArgs& a, bool second_version) {
     }
   }
   if (!scales.empty() && !(scales[0] > 0)) scales.clear();
-  if (scales.size() == 1) scales.assign(spatial, scales[0]);
+  if (scales.size() == 1) scales.resize(spatial, scales[0]);
   const bool scaled = !sized && (computed || !scales.empty());
   if (scaled && !computed && scales.size() != spatial) a.Fail(Invalid("scales of other axes"));
   if (!sized && !scaled) {

@@ -122,7 +122,7 @@ template <int dims, bool transposed>
 Val PackConv(const QuantizedCall& c) {
   const auto of = [&](size_t i, std::string_view name) {
     std::vector<int64_t> numbers = NumbersIn(c, c.At(i, name));
-    if (numbers.size() == 1) numbers.assign(dims, numbers[0]);
+    if (numbers.size() == 1) numbers.resize(dims, numbers[0]);
     if (numbers.size() != dims) c.m.Refuse(c.op, ": ", name, " of ", numbers.size(), " numbers");
     return numbers;
   };
