@@ -59,6 +59,17 @@ export class X2ir {
   }
 }
 
+/** A copy of the parts in one piece. */
+function joined(parts) {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
 /** The files that a run wrote, by their paths. */
 class Written {
   constructor(parts) { this.parts = parts; }
@@ -68,14 +79,7 @@ class Written {
   bytes(name) {
     const parts = this.parts.get(name);
     if (!parts) throw new Error(`no file '${name}' was written`);
-    if (parts.length === 1) return parts[0].slice();
-    const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
+    return joined(parts);
   }
   text(name) { return new TextDecoder().decode(this.bytes(name)); }
   /** The content as a Blob, without a copy in the memory of the page. */
@@ -97,15 +101,7 @@ class Text {
     if (text) this.onText?.(text);
     return bytes.length;
   }
-  get bytes() {
-    const all = new Uint8Array(this.chunks.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of this.chunks) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
-  }
+  get bytes() { return joined(this.chunks); }
   end() { return this.text + this.decoder.decode(); }
 }
 

@@ -44,7 +44,8 @@ void Destroy(Exception* exception) {
 
 // --- Tables of handlers (language-specific data area) --------------------------------------------
 
-uintptr_t TakeUleb(const uint8_t*& at) {
+// A number in LEB128. A signed one is extended by the sign, the highest bit of its last byte.
+uintptr_t TakeLeb(const uint8_t*& at, bool is_signed = false) {
   uintptr_t value = 0;
   unsigned shift = 0;
   uint8_t byte;
@@ -53,20 +54,8 @@ uintptr_t TakeUleb(const uint8_t*& at) {
     value |= static_cast<uintptr_t>(byte & 0x7f) << shift;
     shift += 7;
   } while (byte & 0x80);
+  if (is_signed && (byte & 0x40) && shift < sizeof(value) * 8) value |= ~uintptr_t{0} << shift;
   return value;
-}
-
-intptr_t TakeSleb(const uint8_t*& at) {
-  uintptr_t value = 0;
-  unsigned shift = 0;
-  uint8_t byte;
-  do {
-    byte = *at++;
-    value |= static_cast<uintptr_t>(byte & 0x7f) << shift;
-    shift += 7;
-  } while (byte & 0x80);
-  if ((byte & 0x40) && shift < sizeof(value) * 8) value |= ~uintptr_t{0} << shift;
-  return static_cast<intptr_t>(value);
 }
 
 constexpr uint8_t kOmitted = 0xff;
@@ -91,16 +80,16 @@ int _Unwind_CallPersonality(void* thrown) {
   if (*at++ != kOmitted) std::abort();  // the start of landing pads: never there
   const uint8_t* types = nullptr;
   if (*at++ != kOmitted) {
-    const uintptr_t offset = TakeUleb(at);
+    const uintptr_t offset = TakeLeb(at);
     types = at + offset;
   }
   ++at;  // the encoding of call sites: ULEB128
-  const uintptr_t length = TakeUleb(at);
+  const uintptr_t length = TakeLeb(at);
   const uint8_t* const actions = at + length;
   uintptr_t first_action = 0;
   for (uintptr_t site = 0; at < actions; ++site) {
-    TakeUleb(at);
-    const uintptr_t action = TakeUleb(at);
+    TakeLeb(at);
+    const uintptr_t action = TakeLeb(at);
     if (site == __wasm_lpad_context.landing_pad) {
       first_action = action;
       break;
@@ -108,7 +97,7 @@ int _Unwind_CallPersonality(void* thrown) {
   }
   if (first_action == 0) return 0;
   for (const uint8_t* action = actions + first_action - 1;;) {
-    const intptr_t type_index = TakeSleb(action);
+    const intptr_t type_index = static_cast<intptr_t>(TakeLeb(action, true));
     if (type_index > 0) {
       const auto* type =
           reinterpret_cast<const CatchableType* const*>(types)[-static_cast<ptrdiff_t>(type_index)];
@@ -120,7 +109,7 @@ int _Unwind_CallPersonality(void* thrown) {
       }
     }
     const uint8_t* const before = action;
-    const intptr_t next = TakeSleb(action);
+    const intptr_t next = static_cast<intptr_t>(TakeLeb(action, true));
     if (next == 0) return 0;
     action = before + next;
   }

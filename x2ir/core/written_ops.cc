@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "x2ir/graph_wrapper/status.h"
+
 namespace x2ir {
 
 bool WrittenOps::Is(const Node* node, std::string_view op) const {
@@ -73,22 +75,21 @@ bool WrittenOps::PassOn(Graph& graph, Node* node, Value* x) const {
   return true;
 }
 
-std::vector<int64_t> PermOperand(const Node& node) {
-  std::vector<int64_t> perm;
+std::optional<Perm> PermOperand(const Node& node) {
   const Tensor* t = node.input(1) ? node.input(1)->fixed_constant() : nullptr;
-  for (int64_t i = 0; t && i < t->num_elements(); ++i) perm.push_back(t->AsInt(i));
-  return perm;
+  if (!t) return std::nullopt;
+  const auto axes = t->ToInts();
+  if (!axes.ok()) return std::nullopt;
+  std::vector<int64_t> sorted = *axes;
+  std::sort(sorted.begin(), sorted.end());
+  if (!IsIdentity(AsPerm(sorted))) return std::nullopt;
+  return AsPerm(*axes);
 }
 
-std::vector<int64_t> ComposedPerm(const std::vector<int64_t>& first,
-                                  const std::vector<int64_t>& second) {
-  if (first.size() != second.size()) return {};
-  std::vector<int64_t> both;
-  for (const int64_t axis : second) {
-    if (axis < 0 || axis >= static_cast<int64_t>(first.size())) return {};
-    both.push_back(first[static_cast<size_t>(axis)]);
-  }
-  return both;
+Value* AddPermOperand(Graph& graph, std::string_view base, const Perm& p) {
+  const std::vector<int32_t> axes(p.begin(), p.end());
+  return graph.AddConstant(graph.UniqueName(StrCat(base, "_perm")),
+                           Tensor::Of<int32_t>({static_cast<int64_t>(axes.size())}, axes));
 }
 
 }  // namespace x2ir

@@ -3,10 +3,12 @@
 #ifndef X2IR_CORE_WRITTEN_OPS_H_
 #define X2IR_CORE_WRITTEN_OPS_H_
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "x2ir/graph_wrapper/graph.h"
+#include "x2ir/ops/perm.h"
 
 namespace X2IR_API x2ir {
 
@@ -44,11 +46,11 @@ class WrittenOps {
   bool (*only_computes_)(const Node&);
 };
 
-// The permutation that a transpose with constant operand 1 does; empty: not known.
-std::vector<int64_t> PermOperand(const Node& node);
-// That of two transposes in a row; empty where they do not fit.
-std::vector<int64_t> ComposedPerm(const std::vector<int64_t>& first,
-                                  const std::vector<int64_t>& second);
+// The order that a transpose makes whose operand 1 says it; nullopt where that is no constant, or
+// no order.
+std::optional<Perm> PermOperand(const Node& node);
+// That operand, of int32: "<base>_perm".
+Value* AddPermOperand(Graph& graph, std::string_view base, const Perm& p);
 
 }  // namespace x2ir
 

@@ -109,14 +109,19 @@ ItemOr GraphMaker::CallFragment(const SyntaxExpr& call, const Fragment& fragment
     inner.names[param.name] = std::move(item);
   }
   X2IR_RETURN_IF_ERROR(Run(fragment, &inner));
-  std::vector<Item> results;
-  for (const Parameter& result : fragment.results) {
-    const auto found = inner.names.find(result.name);
-    if (found == inner.names.end()) return Invalid("'", result.name, "' is not defined");
-    results.push_back(found->second);
-  }
-  return ResultsItem(std::move(results));
+  return ResultsOf(fragment.results, inner);
 }
+
+ItemOr GraphMaker::ResultsOf(const std::vector<Parameter>& results, const Scope& scope) {
+  std::vector<Item> items;
+  for (const Parameter& result : results) {
+    const auto found = scope.names.find(result.name);
+    if (found == scope.names.end()) return Invalid("'", result.name, "' is not defined");
+    items.push_back(found->second);
+  }
+  return ResultsItem(std::move(items));
+}
+
 // An item as what a parameter of an operator takes.
 absl::Status GraphMaker::Give(const Parameter& param, const Item& item,
                               std::vector<Operand>* operands, AttributeMap* attrs) {

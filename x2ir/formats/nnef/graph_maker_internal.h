@@ -74,6 +74,9 @@ class GraphMaker {
                     AttributeMap* attrs);
   ItemOr ArgumentOf(const SyntaxExpr& call, std::string_view name, Scope* scope);
 
+  // What a fragment or a model that ran gives: its results by their names in `scope`.
+  static ItemOr ResultsOf(const std::vector<Parameter>& results, const Scope& scope);
+
   // Tensors and models of the file.
   ItemOr External(const SyntaxExpr& call, Scope* scope);
   ItemOr Variable(const SyntaxExpr& call, Scope* scope);

@@ -190,13 +190,7 @@ ItemOr GraphMaker::CallSubmodel(const SyntaxExpr& call, Scope* scope) {
   }
   if (!maker.states_.empty()) return Unimplemented("a variable that a model in a model updates");
   std::tie(steps_, elements_) = std::tie(maker.steps_, maker.elements_);
-  std::vector<Item> results;
-  for (const Parameter& result : graph.results) {
-    const auto found = inner.names.find(result.name);
-    if (found == inner.names.end()) return Invalid("'", result.name, "' is not defined");
-    results.push_back(found->second);
-  }
-  return ResultsItem(std::move(results));
+  return ResultsOf(graph.results, inner);
 }
 
 }  // namespace nnef

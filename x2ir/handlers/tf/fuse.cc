@@ -42,8 +42,8 @@ class TfFuser {
   // A new node before another one; null where the target does not allow it.
   Node* Make(Node* node, std::string_view op, const std::vector<Value*>& operands,
              AttributeMap attrs) {
-    for (auto& [name, attr] : TfTypeAttrs(*FindTfSignature(op), operands)) attrs.Set(name, attr);
-    Node* made = kTfOps.Make(graph_, node, op, operands, attrs);
+    Node* made =
+        kTfOps.Make(graph_, node, op, operands, WithTfTypeAttrs(op, operands, std::move(attrs)));
     if (check_(*made).empty()) return made;
     graph_.EraseUnused(made);
     return nullptr;
@@ -64,16 +64,13 @@ class TfFuser {
     if (!kTfOps.Is(node, "Transpose")) return false;
     Node* before = node->input(0)->producer();
     if (!kTfOps.Is(before, "Transpose") || before->graph() != &graph_) return false;
-    const std::vector<int64_t> both = ComposedPerm(PermOperand(*before), PermOperand(*node));
-    if (both.empty()) return false;
+    const std::optional<Perm> first = PermOperand(*before), second = PermOperand(*node);
+    if (!first || !second || first->size() != second->size()) return false;
+    const Perm both = Compose(*first, *second);
     Value* x = before->input(0);
-    if (std::is_sorted(both.begin(), both.end())) return kTfOps.PassOn(graph_, node, x);
+    if (both.empty()) return kTfOps.PassOn(graph_, node, x);
     if (before->output(0)->uses().size() != 1 || before->output(0)->is_graph_output()) return false;
-    const std::vector<int32_t> narrow(both.begin(), both.end());
-    Value* perm =
-        graph_.AddConstant(graph_.UniqueName(node->output(0)->name() + "_perm"),
-                           Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow));
-    return Replace(node, "Transpose", {x, perm});
+    return Replace(node, "Transpose", {x, AddPermOperand(graph_, node->output(0)->name(), both)});
   }
 
   // Places and sizes as int32. They became int64 between, which changes no number.
@@ -110,10 +107,10 @@ class TfFuser {
     for (size_t i = 0; i < 2; ++i) {
       Node* turn = node->input(i)->producer();
       if (!kTfOps.Is(turn, "Transpose") || turn->graph() != &graph_) continue;
-      std::vector<int64_t> perm = PermOperand(*turn);
-      if (perm.size() < 2) continue;
-      std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-      if (!std::is_sorted(perm.begin(), perm.end())) continue;
+      std::optional<Perm> perm = PermOperand(*turn);
+      if (!perm || perm->size() < 2) continue;
+      std::swap((*perm)[perm->size() - 1], (*perm)[perm->size() - 2]);
+      if (!IsIdentity(*perm)) continue;
       const Symbol attr(flat ? (i == 0 ? "transpose_a" : "transpose_b")
                              : (i == 0 ? "adj_x" : "adj_y"));
       node->SetAttr(attr, node->attrs().Int(attr, 0) == 0 ? int64_t{1} : int64_t{0});

@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "x2ir/core/written_ops.h"
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/perm.h"
+#include "x2ir/optimizer/transpose/io_layout.h"
 
 namespace x2ir {
 namespace {
@@ -35,22 +40,9 @@ constexpr ImageOp kImageOps[] = {{"AvgPool"},
                                  {"MaxPool3D"},
                                  {"SpaceToDepth"}};
 
-// Where the axes of channels last go with channels first: 0, 3, 1, 2.
-std::vector<int64_t> ToFirst(size_t rank) {
-  std::vector<int64_t> perm = {0, static_cast<int64_t>(rank) - 1};
-  for (size_t i = 1; i + 1 < rank; ++i) perm.push_back(static_cast<int64_t>(i));
-  return perm;
-}
-std::vector<int64_t> ToLast(size_t rank) {
-  std::vector<int64_t> perm = {0};
-  for (size_t i = 2; i < rank; ++i) perm.push_back(static_cast<int64_t>(i));
-  perm.push_back(1);
-  return perm;
-}
-
-template <typename T>
-std::vector<T> Permuted(const std::vector<T>& list, const std::vector<int64_t>& perm, size_t each) {
-  std::vector<T> moved;
+// Of a list with `each` numbers for an axis.
+std::vector<int64_t> Moved(absl::Span<const int64_t> list, const Perm& perm, size_t each) {
+  std::vector<int64_t> moved;
   for (const int64_t axis : perm) {
     for (size_t k = 0; k < each; ++k) moved.push_back(list[static_cast<size_t>(axis) * each + k]);
   }
@@ -65,11 +57,12 @@ class ChannelsFirst {
     for (Node* node : graph_.nodes()) {
       for (Graph* inner : node->subgraphs()) ChannelsFirst(*inner).Run();
       if (!kTfImages.Is(node, "Transpose")) continue;
-      const std::vector<int64_t> perm = PermOperand(*node);
-      if (perm.size() < 4 || perm.size() > 5 || perm != ToFirst(perm.size())) continue;
-      Node* op = ImageOpOf(node->input(0), perm.size());
+      const std::optional<Perm> perm = PermOperand(*node);
+      if (!perm || perm->size() < 4 || perm->size() > 5) continue;
+      if (*perm != ToChannelsFirst(static_cast<int64_t>(perm->size()))) continue;
+      Node* op = ImageOpOf(node->input(0), perm->size());
       if (!op) continue;
-      WrittenOps::TakeResult(graph_, MakeFirst(op, perm), node->output(0));
+      WrittenOps::TakeResult(graph_, MakeFirst(op, *perm), node->output(0));
       kTfImages.EraseWithOperands(graph_, node);
     }
   }
@@ -100,34 +93,30 @@ class ChannelsFirst {
   }
 
   // The image with channels first.
-  Value* First(Value* v, Node* before, const std::vector<int64_t>& perm) {
+  Value* First(Value* v, Node* before, const Perm& perm) {
     const Node* maker = v->producer();
     if (kTfImages.Is(maker, "Transpose") && maker->graph() == &graph_ &&
-        PermOperand(*maker) == ToLast(perm.size())) {
+        PermOperand(*maker) == Inverse(perm)) {
       return maker->input(0);
     }
-    const Type type = Moved(v->type(), perm);
+    const Type type = TypeOf(v->type(), perm);
     Node* made = nullptr;
     if (Node* op = ImageOpOf(v, perm.size())) {
       made = MakeFirst(op, perm);
     } else {
-      const std::vector<int32_t> narrow(perm.begin(), perm.end());
-      Value* axes =
-          graph_.AddConstant(graph_.UniqueName(v->name() + "_perm"),
-                             Tensor::Of<int32_t>({static_cast<int64_t>(narrow.size())}, narrow));
-      made = Make(before, "Transpose", {v, axes}, {});
+      made = Make(before, "Transpose", {v, AddPermOperand(graph_, v->name(), perm)}, {});
     }
     return graph_.AddNodeOutput(made, graph_.UniqueName(v->name()), type);
   }
 
   Node* Make(Node* before, std::string_view op, const std::vector<Value*>& operands,
              AttributeMap attrs) {
-    for (auto& [name, attr] : TfTypeAttrs(*FindTfSignature(op), operands)) attrs.Set(name, attr);
-    return kTfImages.Make(graph_, before, op, operands, attrs);
+    return kTfImages.Make(graph_, before, op, operands,
+                          WithTfTypeAttrs(op, operands, std::move(attrs)));
   }
 
   // The op again with channels first, without results.
-  Node* MakeFirst(Node* op, const std::vector<int64_t>& perm) {
+  Node* MakeFirst(Node* op, const Perm& perm) {
     const size_t image = FindImageOp(*op)->image;
     std::vector<Value*> operands = op->inputs();
     operands[image] = First(operands[image], op, perm);
@@ -140,8 +129,7 @@ class ChannelsFirst {
       const Attribute::Ints* list = attr.get<Attribute::Ints>();
       const size_t each = list ? list->size() / perm.size() : 0;
       if (list && list->size() == each * perm.size()) {
-        const std::vector<int64_t> numbers(list->begin(), list->end());
-        const std::vector<int64_t> moved = Permuted(numbers, perm, each);
+        const std::vector<int64_t> moved = Moved(*list, perm, each);
         attrs.Set(name, Attribute::Ints(moved.begin(), moved.end()));
       }
     }
@@ -149,22 +137,18 @@ class ChannelsFirst {
     return Make(op, op->op().view(), operands, std::move(attrs));
   }
 
-  static Tensor TransposedSizes(const Tensor& sizes, const std::vector<int64_t>& perm) {
+  static Tensor TransposedSizes(const Tensor& sizes, const Perm& perm) {
     std::vector<int64_t> numbers;
     for (int64_t i = 0; i < sizes.num_elements(); ++i) numbers.push_back(sizes.AsInt(i));
-    const std::vector<int64_t> moved = Permuted(numbers, perm, 1);
+    const std::vector<int64_t> moved = Moved(numbers, perm, 1);
     if (sizes.dtype() == DType::kInt64) return Tensor::Of<int64_t>(sizes.dims(), moved);
     return Tensor::Of<int32_t>(sizes.dims(), std::vector<int32_t>(moved.begin(), moved.end()));
   }
 
-  static Type Moved(const Type& type, const std::vector<int64_t>& perm) {
+  static Type TypeOf(const Type& type, const Perm& perm) {
     const Shape* shape = type.shape();
-    if (!shape || shape->rank() != static_cast<int64_t>(perm.size())) {
-      return Type::Tensor(type.dtype());
-    }
-    std::vector<Dim> dims;
-    for (const int64_t axis : perm) dims.push_back((*shape)[axis]);
-    return Type::Tensor(type.dtype(), Shape(std::move(dims)));
+    const bool fits = shape && shape->rank() == static_cast<int64_t>(perm.size());
+    return fits ? Type::Tensor(type.dtype(), Permuted(*shape, perm)) : Type::Tensor(type.dtype());
   }
 
   Graph& graph_;

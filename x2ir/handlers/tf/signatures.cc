@@ -247,6 +247,14 @@ AttributeMap TfTypeAttrs(const TfSignature& signature, const std::vector<Value*>
   return attrs;
 }
 
+AttributeMap WithTfTypeAttrs(std::string_view op, const std::vector<Value*>& operands,
+                             AttributeMap attrs) {
+  const TfSignature* signature = FindTfSignature(op);
+  if (!signature) return attrs;
+  for (auto& [name, attr] : TfTypeAttrs(*signature, operands)) attrs.Set(name, attr);
+  return attrs;
+}
+
 std::vector<std::string> CheckTfNode(const Node& node) {
   const TfSignature* signature = FindTfSignature(node.op().view());
   if (!signature) return {"nothing is known of that op"};

@@ -31,6 +31,9 @@ const TfSignature* FindTfSignature(std::string_view op);
 
 // The attributes that follow from the operands: {"T", float32}, {"N", 2}.
 AttributeMap TfTypeAttrs(const TfSignature& signature, const std::vector<Value*>& operands);
+// These, and the attributes that are given.
+AttributeMap WithTfTypeAttrs(std::string_view op, const std::vector<Value*>& operands,
+                             AttributeMap attrs);
 
 // What a written node does that its op does not allow.
 std::vector<std::string> CheckTfNode(const Node& node);

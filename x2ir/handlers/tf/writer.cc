@@ -10,9 +10,7 @@ namespace x2ir {
 
 Values TfWriter::TfAll(std::string_view op, std::vector<Value*> operands, AttributeMap attrs,
                        const std::vector<bool>& wanted, const std::vector<Type>& results) {
-  if (const TfSignature* signature = FindTfSignature(op)) {
-    for (auto& [name, attr] : TfTypeAttrs(*signature, operands)) attrs.Set(name, attr);
-  }
+  attrs = WithTfTypeAttrs(op, operands, std::move(attrs));
   return Make("tf", op, std::move(operands), std::move(attrs), wanted, results);
 }
 

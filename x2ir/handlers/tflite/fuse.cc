@@ -242,19 +242,16 @@ bool FuseTransposes(Graph& graph, Node* node) {
   if (!kLite.Is(node, "TRANSPOSE")) return false;
   Node* before = node->input(0)->producer();
   if (!kLite.Is(before, "TRANSPOSE") || before->graph() != &graph) return false;
-  const std::vector<int64_t> perm = ComposedPerm(PermOperand(*before), PermOperand(*node));
-  if (perm.empty()) return false;
-  const std::vector<int32_t> both(perm.begin(), perm.end());
+  const std::optional<Perm> first = PermOperand(*before), second = PermOperand(*node);
+  if (!first || !second || first->size() != second->size()) return false;
+  const Perm both = Compose(*first, *second);
   Value *x = before->input(0), *result = node->output(0);
-  if (!std::is_sorted(both.begin(), both.end())) {
-    if (before->output(0)->uses().size() != 1 || before->output(0)->is_graph_output()) return false;
-    Value* perm = graph.AddConstant(graph.UniqueName(result->name() + "_perm"),
-                                    Tensor::Of<int32_t>({static_cast<int64_t>(both.size())}, both));
-    kLite.Replace(graph, node, "TRANSPOSE", {x, perm}, {});
-    kLite.EraseWithOperands(graph, node);
-    return true;
-  }
-  return kLite.PassOn(graph, node, x);
+  if (both.empty()) return kLite.PassOn(graph, node, x);
+  if (before->output(0)->uses().size() != 1 || before->output(0)->is_graph_output()) return false;
+  Value* perm = AddPermOperand(graph, result->name(), both);
+  kLite.Replace(graph, node, "TRANSPOSE", {x, perm}, {});
+  kLite.EraseWithOperands(graph, node);
+  return true;
 }
 
 // --- Slices of an axis --------------------------------------------------------------------------
