@@ -247,6 +247,35 @@ TEST(KerasLayers, AttentionOfProgramsIsALayerWhereItIsOne) {
   }
 }
 
+// What doubles the work at each step when it is followed without remembering what was seen.
+TEST(KerasLayers, MasksAndNamesThatRepeatTakeNoTime) {
+  constexpr int kTimes = 40;
+  std::string text = "graph g(x: float32[batch,3,4], m: bool[batch,3,3]) -> (a) {\n", mask = "m";
+  for (int i = 0; i < kTimes; ++i) {
+    StrAppend(&text, " m", i, " = and(", mask, ", ", mask, ")\n");
+    mask = StrCat("m", i);
+  }
+  const std::vector<int64_t> kernels[] = {{4, 2, 2}, {4, 2, 2}, {4, 2, 2}, {2, 2, 4}};
+  std::string operands = StrCat("x, x, ", mask);
+  for (size_t i = 0; i < 4; ++i) {
+    StrAppend(&text, " w", i, " = ", Numbers(kernels[i]), "\n");
+    StrAppend(&operands, ", w", i);
+  }
+  StrAppend(&text, " a = keras.MultiHeadAttention(", operands,
+            ") { num_heads = 2, key_dim = 2, value_dim = 2, use_bias = 0, call.inputs = 1, "
+            "call.names = [\"value\", \"attention_mask\"], call.weights = 4, call.keras = 3 }\n}");
+  const auto masked = WrittenAndBack(text);
+  ASSERT_TRUE(masked.ok()) << masked.status();
+  EXPECT_NE(NodeOf(*masked, "MultiHeadAttention"), nullptr);
+
+  std::string marks;
+  for (int i = 0; i < 35; ++i) marks += "_less_or_equal";
+  const std::string name = StrCat("n", marks, "_x", marks, "_x");
+  const auto named =
+      WrittenAndBack(StrCat("graph g(x: float32[2]) -> (", name, ") {\n ", name, " = relu(x)\n}"));
+  ASSERT_TRUE(named.ok()) << named.status();
+}
+
 // --- Recurrent layers ----------------------------------------------------------------------------
 
 struct Cell {

@@ -1,9 +1,11 @@
 // Keras, written: masks of attention.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/keras/write_attention_parts.h"
 #include "x2ir/ops/eval.h"
@@ -50,7 +52,7 @@ class ConstantComputer {
 bool CountsAlong(const Value* value, int64_t other_axis) {
   const Node* unsqueeze = MadeBy(value, "unsqueeze");
   const Node* range = unsqueeze ? MadeBy(unsqueeze->input(0), "range") : nullptr;
-  if (!range || !IsOfRank(value, 2) || SizeAtAxis(value, other_axis) != Dim(1)) return false;
+  if (!range || !IsOfRank(value, 2) || DimAt(value, other_axis) != Dim(1)) return false;
   const Tensor *first = DenseConstant(range->input(0)), *step = DenseConstant(range->input(2));
   return first && step && IsInteger(first->dtype()) && first->AsInt(0) == 0 && step->AsInt(0) == 1;
 }
@@ -60,23 +62,34 @@ bool CountsAlong(const Value* value, int64_t other_axis) {
 std::optional<Tensor> ComputedConstant(const Value* value) { return ConstantComputer::Of(value); }
 
 void ScoreMasks::Add(Value* mask, const Dim& queries, const Dim& keys) {
-  if (const Node* both = MadeBy(mask, "and")) {
-    Add(both->input(0), queries, keys);
-    Add(both->input(1), queries, keys);
-    return;
+  std::vector<Value*> left = {mask};
+  std::set<const Value*> seen;  // "and" of one mask twice is that mask
+  while (!left.empty()) {
+    Value* one = left.back();
+    left.pop_back();
+    if (!seen.insert(one).second) continue;
+    if (const Node* both = MadeBy(one, "and")) {
+      left.push_back(both->input(1));
+      left.push_back(both->input(0));
+    } else {
+      AddOne(one, queries, keys);
+    }
   }
+}
+
+void ScoreMasks::AddOne(Value* mask, const Dim& queries, const Dim& keys) {
   const Node* unsqueeze = MadeBy(mask, "unsqueeze");
   Value* flat = unsqueeze ? unsqueeze->input(0) : nullptr;
   if (IsOfRank(mask, 3) && IsOfRank(flat, 2)) {
     const Node* order = MadeBy(flat, "less_or_equal");
-    if (order && SizeAtAxis(mask, 0) == Dim(1) && CountsAlong(order->input(0), 0) &&
-        CountsAlong(order->input(1), 1) && ProvablyEqual(SizeAtAxis(flat, 0), queries) &&
-        ProvablyEqual(SizeAtAxis(flat, 1), keys)) {
+    if (order && DimAt(mask, 0) == Dim(1) && CountsAlong(order->input(0), 0) &&
+        CountsAlong(order->input(1), 1) && ProvablyEqual(DimAt(flat, 0), queries) &&
+        ProvablyEqual(DimAt(flat, 1), keys)) {
       causal = true;
       return;
     }
     // Releases differ in whether they take a mask of queries: it is one of all scores.
-    if (SizeAtAxis(mask, 1) == Dim(1) && ProvablyEqual(SizeAtAxis(flat, 1), keys)) {
+    if (DimAt(mask, 1) == Dim(1) && ProvablyEqual(DimAt(flat, 1), keys)) {
       Value*& place = of_values ? of_keys : of_values;
       if (!place) {
         place = flat;

@@ -19,7 +19,6 @@ Node* MadeBy(const Value* value, std::string_view op);
 // The only node that uses the elements of a value; null: there is none, or more.
 Node* UserOf(const Value* value);
 Node* OnlyUser(const Value* value, std::string_view op);
-Dim SizeAtAxis(const Value* x, int64_t axis);  // unknown where the rank is
 bool IsOfRank(const Value* x, int64_t rank);
 
 // --- Projections ---------------------------------------------------------------------------------
@@ -59,6 +58,9 @@ struct ScoreMasks {
 
   // Takes a mask apart.
   void Add(Value* mask, const Dim& queries, const Dim& keys);
+
+ private:
+  void AddOne(Value* mask, const Dim& queries, const Dim& keys);  // that is no "and" of masks
 };
 // The mask of which Keras makes an addend of scores, a large negative number where it does not
 // count; null: it is none.

@@ -106,19 +106,23 @@ bool IsNameOfOp(std::string_view name) {
   return names->contains(name);
 }
 
-// Whether a text is names of ops, each after a "_".
+// Whether a text is names of ops, each after a "_". A name may have a "_" itself, so all ends of
+// names are tried; `ends` has those that were found.
 bool AreMarks(std::string_view text) {
-  if (text.empty()) return true;
-  if (text[0] != '_') return false;
-  for (size_t end = text.find('_', 1);; end = text.find('_', end + 1)) {
-    const std::string_view name = text.substr(1, std::min(end, text.size()) - 1);
-    // Of Keras: "ops.Add", and classes of layers.
-    const bool is_class =
-        name.starts_with("ops.") || (!name.empty() && name[0] >= 'A' && name[0] <= 'Z');
-    const bool is_op = is_class || IsNameOfOp(name);
-    if (is_op && AreMarks(text.substr(name.size() + 1))) return true;
-    if (end == text.npos) return false;
+  std::vector<bool> ends(text.size() + 1, false);
+  ends[0] = true;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (!ends[at] || text[at] != '_') continue;
+    for (size_t next = at + 1; next <= text.size(); ++next) {
+      next = std::min(text.find('_', next), text.size());
+      const std::string_view name = text.substr(at + 1, next - at - 1);
+      // Of Keras: "ops.Add", and classes of layers.
+      const bool is_class =
+          name.starts_with("ops.") || (!name.empty() && name[0] >= 'A' && name[0] <= 'Z');
+      if (is_class || IsNameOfOp(name)) ends[next] = true;
+    }
   }
+  return ends[text.size()];
 }
 
 // What is made within a layer or an op has that op's name behind its own. A model that is read and

@@ -144,12 +144,11 @@ class RecurrentFusion {
     made[0]->producer()->set_name(std::move(name));
   }
 
-  bool FuseOne(const OneDirection& one) {
+  void FuseOne(const OneDirection& one) {
     const bool sequences = one.steps != nullptr;
     // The last step is the first state.
-    const bool states = one.states.size() > 1 ? one.states[1] || (sequences && one.states[0])
-                                              : sequences && one.states[0];
-    return Make(one.node, *one.node, [&](KerasWriter& w) -> absl::Status {
+    const bool states = (one.states.size() > 1 && one.states[1]) || (sequences && one.states[0]);
+    Make(one.node, *one.node, [&](KerasWriter& w) -> absl::Status {
       RecurrentWriter writer(w, *one.cell);
       X2IR_RETURN_IF_ERROR(writer.Check());
       X2IR_ASSIGN_OR_RETURN(RecurrentWriter::Layer layer,
@@ -360,7 +359,7 @@ class RecurrentFusion {
     }
     if (IsUsed(old)) Replace(old, b.Op("transpose", {steps}, {{"perm", kBatchAside}}));
   }
-  // Those of `reversed`, which is `steps` in reverse, are these again.
+  // `reversed` is `steps` in reverse: a reversal of it is `steps` again.
   void ReplaceReversals(Value* reversed, Value* steps) {
     Node* flip = reversed->producer();
     std::vector<Node*> back;
@@ -377,11 +376,13 @@ class RecurrentFusion {
 
   // Erases those of the nodes that nothing uses, each before those that make its operands.
   void Drop(const std::vector<Node*>& nodes) {
+    std::set<const Node*> dropped;  // not gone_: a node that was made since may have an old address
     for (Node* node : nodes) {
-      if (gone_.contains(node) || std::ranges::any_of(node->outputs(), IsUsed)) continue;
-      gone_.insert(node);
+      if (dropped.contains(node) || std::ranges::any_of(node->outputs(), IsUsed)) continue;
+      dropped.insert(node);
       EraseWithConstants(node);
     }
+    gone_.insert(dropped.begin(), dropped.end());
   }
   void DropDirection(const OneDirection& one) {
     std::vector<Node*> nodes;
