@@ -54,13 +54,14 @@ const kLargest = 1 << 20;  // larger models take long, and damage to weights is 
 const models = [];
 eachPlace(places, temporary, folder => {
   for (const model of modelsIn(folder)) {
-    if (!fs.statSync(model).isFile() || fs.statSync(model).size > kLargest || fs.statSync(model).size === 0) continue;
+    const stats = fs.statSync(model);
+    if (!stats.isFile() || stats.size > kLargest || stats.size === 0) continue;
     models.push({name: path.basename(model), bytes: fs.readFileSync(model)});
   }
 });
 if (models.length === 0) throw new Error('there are no models');
 
-const kCodes = [0, 0, 0, 0, 0];
+const codes = [0, 0, 0, 0, 0];
 let failed = 0, runs = 0;
 const end = Date.now() + 1000 * Number(seconds);
 for (let round = 0; Date.now() < end; ++round) {
@@ -72,16 +73,16 @@ for (let round = 0; Date.now() < end; ++round) {
     const {code, stderr, files} = x2ir.run(['convert', name, '-o', 'out.onnx'], {files: {[name]: file}});
     ++runs;
     let wrong = null;
-    if (!(code in kCodes)) wrong = `exit code ${code}`;
+    if (!(code in codes)) wrong = `exit code ${code}`;
     else if (/the module stopped/.test(stderr)) wrong = stderr;
     else if (code !== 0 && !/error: ./.test(stderr)) wrong = `no message: '${stderr}'`;
     else if (code !== 0 && files.names.length > 0) wrong = `left ${files.names}`;
-    if (code in kCodes) ++kCodes[code];
+    if (code in codes) ++codes[code];
     if (wrong) {
       ++failed;
       console.log(`${name}, seed ${seed}, ${file.length} bytes: ${wrong}`);
     }
   }
 }
-console.log(`${runs} damaged files of ${models.length} models: exit codes 0 to 4: ${kCodes.join(', ')}; ${failed} failures`);
+console.log(`${runs} damaged files of ${models.length} models: exit codes 0 to 4: ${codes.join(', ')}; ${failed} failures`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,8 +1,7 @@
 // Two models: side by side, their differences, and whether they compute the same.
 import { el, named } from "../../x2ir/view/page/dom.js";
-import { filesOf, mapFlags } from "./convert_tab.js";
+import { MAP_FLAGS, filesOf } from "./convert_tab.js";
 import { FileSet, argumentOf, choose, nameOf } from "./files.js";
-import { READ } from "./formats.js";
 import { identify, missingFiles } from "./open.js";
 import { jsonOf, table, text } from "./results.js";
 import { say } from "./tasks.js";
@@ -68,7 +67,7 @@ export class CompareTab {
     if (!files.length) return;
     const set = new FileSet("/other", files);
     const { app } = this;
-    const found = await app.tasks.do("Reading the other model", (run) => identify(run, set, READ, "", []), app.fail);
+    const found = await app.tasks.do("Reading the other model", (run) => identify(run, set, "", []));
     if (!found) return;
     const missing = missingFiles(found.result, set);
     if (missing.length) {
@@ -90,7 +89,7 @@ export class CompareTab {
       return null;
     }
     const files = [...set.entries, ...filesOf(converted)];
-    return { paths: [path, converted.path], files, map: mapFlags(converted) };
+    return { paths: [path, converted.path], files, map: MAP_FLAGS };
   }
 
   random() {
@@ -115,10 +114,8 @@ export class CompareTab {
     this.result.replaceChildren();
     const { app } = this;
     const map = verb === "diff" ? [] : both.map;
-    const result = await app.tasks.do(
-      title,
-      (run) => run([verb, ...both.paths.map(argumentOf), ...flags, ...map], both.files),
-      app.fail,
+    const result = await app.tasks.do(title, (run) =>
+      run([verb, ...both.paths.map(argumentOf), ...flags, ...map], both.files),
     );
     if (!result) return;
     if (result.code > 1 || (result.code === 1 && !result.stdout)) return app.fail(result.stderr);

@@ -1,5 +1,5 @@
 // Converting to a format that is written, with its options.
-import { el, named } from "../../x2ir/view/page/dom.js";
+import { el } from "../../x2ir/view/page/dom.js";
 import { argumentOf, nameOf } from "./files.js";
 import { OPTIONS, WRITTEN, formatOf, stemOf } from "./formats.js";
 import { OptionsForm, group } from "./options_form.js";
@@ -69,14 +69,11 @@ export class ConvertTab {
     const out = `/out/${name}`;
     const flags = [...app.readingFlags(), ...this.options.flatMap((form) => form.words)];
     this.result.replaceChildren();
-    const result = await app.tasks.do(
-      `Converting to ${this.target.value}`,
-      (run) =>
-        run(
-          ["convert", argumentOf(model.path), "-o", out, "--to", this.target.value, "--report", REPORT, ...flags],
-          model.set.entries,
-        ),
-      app.fail,
+    const result = await app.tasks.do(`Converting to ${this.target.value}`, (run) =>
+      run(
+        ["convert", argumentOf(model.path), "-o", out, "--to", this.target.value, "--report", REPORT, ...flags],
+        model.set.entries,
+      ),
     );
     if (result) await this.show(result, out);
   }
@@ -120,7 +117,7 @@ export class ConvertTab {
     return this.app.view(
       `${nameOf(path)} and ${nameOf(converted.path)}`,
       [path, converted.path],
-      [...this.app.readingFlags(), ...mapFlags(converted)],
+      [...this.app.readingFlags(), ...MAP_FLAGS],
       [...set.entries, ...filesOf(converted)],
     );
   }
@@ -139,6 +136,4 @@ export function filesOf(converted) {
   return [...converted.files, [REPORT, converted.report]];
 }
 
-export function mapFlags(converted) {
-  return [`--map=${REPORT}`];
-}
+export const MAP_FLAGS = [`--map=${REPORT}`];

@@ -1,4 +1,5 @@
 // Files that were dropped or chosen, by their paths, and which of them may be the model.
+import { READ } from "./formats.js";
 
 export function nameOf(path) {
   return path.slice(path.lastIndexOf("/") + 1);
@@ -39,7 +40,7 @@ async function walk(entry, folder, files) {
 }
 
 // [[path, File]] of a field's files.
-export function chosen(list) {
+function chosen(list) {
   return [...list].map((file) => [file.webkitRelativePath || file.name, file]);
 }
 
@@ -80,11 +81,11 @@ export class FileSet {
 
   // What may be the model, the likely ones first: folders that were given, and files whose names end as those of a
   // format that is read.
-  candidates(formats) {
+  candidates() {
     const paths = [...this.files.keys()];
     const inner = paths.filter((path) => this.label(path).includes("/"));
     const folders = new Set(inner.map((path) => `${this.root}/${this.label(path).split("/")[0]}`));
-    const extensions = formats.filter((format) => format.reads).flatMap((format) => format.extensions);
+    const extensions = READ.flatMap((format) => format.extensions);
     const known = (path) => extensions.some((extension) => path.toLowerCase().endsWith(extension));
     const depth = (path) => path.split("/").length;
     const files = paths.sort((a, b) => known(b) - known(a) || depth(a) - depth(b));

@@ -12,9 +12,13 @@ export const SCALES = {
     (x / 255 - IMAGENET.mean[channel]) / IMAGENET.deviation[channel],
 };
 
+export function isPixelType(dtype) {
+  return dtype === "float32" || dtype === "uint8";
+}
+
 // { height, width, channels, last } where the shape may be that of an image, else null.
 export function imageShape(dtype, shape) {
-  if (shape.length !== 4 || shape[0] !== 1 || (dtype !== "float32" && dtype !== "uint8")) return null;
+  if (shape.length !== 4 || shape[0] !== 1 || !isPixelType(dtype)) return null;
   const [, a, b, c] = shape;
   if (![a, b, c].every((dim) => Number.isInteger(dim) && dim > 0)) return null;
   if (a === 1 || a === 3) return { channels: a, height: b, width: c, last: false };

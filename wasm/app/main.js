@@ -4,7 +4,7 @@ import { CompareTab } from "./compare_tab.js";
 import { ConvertTab } from "./convert_tab.js";
 import { Engine } from "./engine.js";
 import { FileSet, argumentOf, choose, dropped } from "./files.js";
-import { FORMATS, READ } from "./formats.js";
+import { FORMATS } from "./formats.js";
 import { Look } from "./look.js";
 import { ModelTab } from "./model_tab.js";
 import { identify, missingFiles } from "./open.js";
@@ -17,33 +17,29 @@ const engine = new Engine();
 
 // What the tabs share.
 const app = {
-  tasks: new Tasks(engine),
+  tasks: new Tasks(engine, fail),
   look: new Look(),
   model: null, // { set, path, info, converted } of the model that is open
   fail,
-  // Flags that say how the model is read; for `diff` and `info`, which take no shapes, without these.
-  readingFlags: (shapes = true) => modelTab.flags(shapes),
+  // Flags that say how the model is read. `diff` and `info` take no shapes and types of inputs.
+  readingFlags: (inputs = true) => modelTab.flags(inputs),
   // The dims of an input, where all of them are numbers, else null.
   shapeOf: (input) => modelTab.shapeOf(input),
-  // Shows a page that `args` write, of these files, beside what `body` makes of the result.
+  dtypeOf: (input) => modelTab.dtypeOf(input),
+  // Shows the page that `x2ir view` writes of these models.
   async view(title, models, args, files) {
-    const result = await app.tasks.do(
-      `Drawing ${title}`,
-      (run) => run(["view", ...models.map(argumentOf), "-o", "/out/page.html", ...args], files),
-      fail,
+    const result = await app.tasks.do(`Drawing ${title}`, (run) =>
+      run(["view", ...models.map(argumentOf), "-o", "/out/page.html", ...args], files),
     );
-    if (!result) return false;
+    if (!result) return;
     const page = result.files.find(([path]) => path === "/out/page.html");
-    if (!page) return (fail(result.stderr), false);
+    if (!page) return fail(result.stderr);
     app.look.show(page[1], title);
-    return true;
   },
 };
 
 const modelTab = new ModelTab(app, () => read());
-const compareTab = new CompareTab(app);
-const runTab = new RunTab(app);
-const tabs = new Tabs(byId("tabs"), [modelTab, new ConvertTab(app), compareTab, runTab]);
+const tabs = new Tabs(byId("tabs"), [modelTab, new ConvertTab(app), new CompareTab(app), new RunTab(app)]);
 
 function fail(text, ...more) {
   const message = visible(text.trim()).replace(/^error: /, "");
@@ -68,10 +64,8 @@ async function open(files) {
 async function read(path = app.model.path) {
   const { model } = app;
   byId("message").replaceChildren();
-  const found = await app.tasks.do(
-    "Reading the model",
-    (run) => identify(run, model.set, READ, path, path && model.info ? app.readingFlags(false) : []),
-    fail,
+  const found = await app.tasks.do("Reading the model", (run) =>
+    identify(run, model.set, path, path && model.info ? app.readingFlags(false) : []),
   );
   if (!found || model !== app.model) return;
   showChoice(found.path);
@@ -123,7 +117,7 @@ function askFor(missing, path) {
 
 function showChoice(path) {
   const { set } = app.model;
-  const { all } = set.candidates(READ);
+  const { all } = set.candidates();
   const field = el(
     "select",
     { id: "which", onchange: () => read(field.value) },

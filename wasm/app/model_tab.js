@@ -24,10 +24,12 @@ export class ModelTab {
       ["Input", "Type", "Shape", "Axes that vary"],
       info.inputs.map((input, i) => [named(input.name), input.type, this.shapes[i].shape, this.shapes[i].dynamic]),
     );
-    this.options = new OptionsForm([...DTYPES, ...(formatOf(info.format)?.read_options ?? [])]);
+    this.types = new OptionsForm(DTYPES);
+    this.options = new OptionsForm(formatOf(info.format)?.read_options ?? []);
     this.panel.replaceChildren(
       this.facts,
       fields,
+      group("Element types of inputs", this.types),
       group("How the file is read", this.options),
       el("p", {}, el("button", { type: "button", onclick: () => this.read() }, "Read again with these")),
     );
@@ -61,9 +63,17 @@ export class ModelTab {
     return dims.every(Number.isInteger) ? dims : null;
   }
 
-  flags(shapes) {
-    if (!this.options) return [];
-    return [...(shapes ? this.shapes.flatMap((fields) => fields.words()) : []), ...this.options.words];
+  // The element type of an input as it is read: its own, or the one that is given for all others.
+  dtypeOf(i) {
+    const { name, dtype } = this.app.model.info.inputs[i];
+    const given = this.types.words.map((word) => word.slice("--dtype=".length));
+    const own = given.find((text) => text.startsWith(`${name}:`));
+    return own?.slice(name.length + 1) ?? given.find((text) => !text.includes(":")) ?? dtype;
+  }
+
+  flags(inputs) {
+    const ofInputs = () => [...this.shapes.flatMap((fields) => fields.words()), ...this.types.words];
+    return [...(inputs ? ofInputs() : []), ...this.options.words];
   }
 }
 

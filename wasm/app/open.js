@@ -12,8 +12,8 @@ export function missingFiles({ code, missing, stderr }, set) {
 
 // { path, info, result }: the first of the files that the program takes for a model, or the first one with what is wrong
 // about it. `path`: this one and no other.
-export async function identify(run, set, formats, path, flags) {
-  const paths = path ? [path] : set.candidates(formats).likely.slice(0, MOST_TRIES);
+export async function identify(run, set, path, flags) {
+  const paths = path ? [path] : set.candidates().likely.slice(0, MOST_TRIES);
   let first = null;
   for (const candidate of paths) {
     const result = await run(["info", argumentOf(candidate), "--json", ...flags], set.entries);

@@ -1,7 +1,7 @@
 // Running the model on inputs that are typed, files, images, or random numbers.
-import { el, named, number, visible } from "../../x2ir/view/page/dom.js";
+import { el, named, number } from "../../x2ir/view/page/dom.js";
 import { argumentOf, choose, nameOf } from "./files.js";
-import { SCALES, imageArray, imageShape } from "./image.js";
+import { SCALES, imageArray, imageShape, isPixelType } from "./image.js";
 import { canType, npy, parsed } from "./npy.js";
 import { downloads, jsonOf, table } from "./results.js";
 import { say } from "./tasks.js";
@@ -37,7 +37,7 @@ export class RunTab {
   update() {
     const { info } = this.app.model;
     this.setIo(null);
-    this.fields = info.inputs.map((input, i) => new InputField(input, () => this.app.shapeOf(i), i));
+    this.fields = info.inputs.map((input, i) => new InputField(input, this.app, i));
     this.inputs.replaceChildren(...this.fields.map((field) => field.element));
     this.result.replaceChildren();
   }
@@ -70,7 +70,7 @@ export class RunTab {
     const { app } = this;
     const { model } = app;
     this.result.replaceChildren();
-    const result = await app.tasks.do("Running the model", (run) => this.start(run), app.fail);
+    const result = await app.tasks.do("Running the model", (run) => this.start(run));
     if (!result) return;
     const outputs = result.code === 0 ? jsonOf(result.stdout)?.outputs : null;
     if (!outputs) return app.fail(result.stderr);
@@ -109,27 +109,27 @@ export class RunTab {
 }
 
 function rowOf(output) {
-  const values = output.values ?? [];
+  const shown = (x) => (typeof x === "number" ? number(x) : String(x));
   return [
     named(output.output),
     output.type,
-    ...[output.min, output.mean, output.max].map((x) => (typeof x === "number" ? number(x) : String(x ?? ""))),
-    named(values.map((x) => (typeof x === "number" ? number(x) : String(x))).join(", ")),
+    ...[output.min, output.mean, output.max].map((x) => shown(x ?? "")),
+    named((output.values ?? []).map(shown).join(", ")),
   ];
 }
 
 // Whether an image may be given; its shape may be said later.
 function canBeImage({ dtype, shape }) {
-  return (dtype === "float32" || dtype === "uint8") && (!shape || shape.length === 4);
+  return isPixelType(dtype) && (!shape || shape.length === 4);
 }
 
 // One input: random numbers, or what is typed, or a file.
 class InputField {
-  constructor(input, shape, i) {
+  constructor(input, app, i) {
     this.input = input;
-    this.shape = shape; // its dims, or null, at the time of a run
+    // Its element type and dims (or null) at the time of a run, as the tab Model has them.
+    this.type = () => ({ dtype: app.dtypeOf(i), shape: app.shapeOf(i) });
     this.file = null;
-    const name = visible(input.name);
     this.text = el("textarea", {
       id: `input-${i}`,
       rows: 1,
@@ -147,7 +147,7 @@ class InputField {
     this.element = el(
       "fieldset",
       {},
-      el("legend", {}, named(name), ` ${input.type}`),
+      el("legend", {}, named(input.name), ` ${input.type}`),
       el("label", { for: this.text.id }, "Elements"),
       this.text,
       el(
@@ -181,8 +181,8 @@ class InputField {
 
   // The .npy file of this input; null: random numbers. Throws an Error that names the input.
   async content() {
-    const { dtype, name } = this.input;
-    const shape = this.shape();
+    const { name } = this.input;
+    const { dtype, shape } = this.type();
     try {
       if (this.file) {
         if (this.file.name.toLowerCase().endsWith(".npy")) return this.file;
@@ -197,6 +197,7 @@ class InputField {
       const text = this.text.value.trim();
       if (!text) return null;
       if (!shape) throw new Error("its shape is not known; give it in the tab Model");
+      if (!canType(dtype)) throw new Error(`elements of ${dtype} cannot be typed; choose an .npy file`);
       return npy(dtype, shape, parsed(text, dtype, shape));
     } catch (error) {
       throw new Error(`input '${name}': ${error.message}`);

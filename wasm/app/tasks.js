@@ -5,15 +5,17 @@ import { Cancelled } from "./engine.js";
 const PATIENCE = 300; // milliseconds before a task is shown
 
 export class Tasks {
-  constructor(engine) {
+  // `fail`(text) is called with what a task throws.
+  constructor(engine, fail) {
     this.engine = engine;
+    this.fail = fail;
     this.current = "";
     byId("cancel").addEventListener("click", () => this.cancel());
   }
 
-  // Runs body(run): `run`(args, files) is a run of the program. The result is undefined where the task was
-  // cancelled, or another one runs; `fail`(text) is called with what was thrown.
-  async do(title, body, fail) {
+  // Runs body(run): `run`(args, files) is a run of the program. The result is undefined where the task failed, was
+  // cancelled, or another one runs.
+  async do(title, body) {
     if (this.current) {
       say(`${this.current}. Wait until it is done, or cancel it.`);
       return undefined;
@@ -35,7 +37,7 @@ export class Tasks {
       });
     } catch (error) {
       if (error instanceof Cancelled) say(`Cancelled: ${title}`);
-      else fail(String(error?.message ?? error));
+      else this.fail(String(error?.message ?? error));
       return undefined;
     } finally {
       clearTimeout(shown);
@@ -69,7 +71,7 @@ export class Tasks {
   }
 }
 
-// For readers of the screen, and below the toolbar.
+// For screen readers.
 export function say(text) {
   byId("status").textContent = text;
 }

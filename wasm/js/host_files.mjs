@@ -17,7 +17,7 @@ export class HostFiles {
     const flags = (write ? (read ? c.O_RDWR : c.O_WRONLY) : c.O_RDONLY) | (create ? c.O_CREAT : 0) |
         (exclusive ? c.O_EXCL : 0) | (truncate ? c.O_TRUNC : 0) | (folder ? (c.O_DIRECTORY ?? 0) : 0) |
         (follow ? 0 : kNoFollow);
-    return new OpenFile(fs.openSync(path, flags, 0o666), path);
+    return new OpenFile(fs.openSync(path, flags, 0o666));
   }
   list(path) {
     return fs.readdirSync(path, {withFileTypes: true}).map(entry => ({
@@ -39,10 +39,7 @@ export class HostFiles {
 }
 
 class OpenFile {
-  constructor(fd, path) {
-    this.fd = fd;
-    this.path = path;
-  }
+  constructor(fd) { this.fd = fd; }
   stat() { return infoOf(fs.fstatSync(this.fd, {bigint: true})); }
   read(into, at) { return fs.readSync(this.fd, into, 0, into.length, at); }
   write(bytes, at) { return fs.writeSync(this.fd, bytes, 0, bytes.length, at); }

@@ -13,8 +13,8 @@ class GrowingBytes {
   }
   reserve(size) {
     while (this.chunks.length * kChunk < size) {
-      // The first one as small as its file; most are.
-      this.chunks.push(new Uint8Array(this.chunks.length === 0 ? Math.min(kChunk, 4096) : kChunk));
+      // The first chunk starts small, as most files are.
+      this.chunks.push(new Uint8Array(this.chunks.length === 0 ? 4096 : kChunk));
     }
     const first = this.chunks[0];
     if (first && first.length < kChunk && size > first.length) {
@@ -141,11 +141,11 @@ export class MemoryFiles {
     folder.entries.set(name, makeNode(contentOf(given)));
   }
 
-  /** The files below a path, as [path, parts of the content]. */
+  /** The files below a path, as [path, content]. */
   *files(path = '/') {
     const node = this.find(path);
     if (node.content) {
-      yield [path, node.content.parts(), node.content];
+      yield [path, node.content];
       return;
     }
     for (const name of [...node.entries.keys()].sort()) {

@@ -35,7 +35,7 @@ export class System {
     this.args = args.map(encode);
     this.env = Object.entries(env).map(([name, value]) => encode(`${name}=${value}`));
     this.open = new Map(streams.map((stream, fd) => [fd, {stream}]));
-    this.open.set(kRoot, {path: '/', folder: true});
+    this.open.set(kRoot, {path: '/'});
     this.next = kRoot + 1;
     this.memory = null;  // set when there is an instance
   }
@@ -118,12 +118,12 @@ export class System {
     this.view().setUint8(result, 0);
     this.view().setUint32(result + 4, 1, true);
   }
-  fd_prestat_dir_name(fd, at) { this.bytes(at, 1).set(encode('/').subarray(0, 1)); }
+  fd_prestat_dir_name(fd, at) { this.bytes(at, 1)[0] = 0x2f; }
 
   fd_fdstat_get(fd, result) {
     const entry = this.at(fd), view = this.view();
     const type = entry.stream ? (entry.stream.isTerminal ? 'terminal' : 'stream')
-                              : entry.folder ? 'folder' : this.infoOf(entry).type;
+                              : entry.file ? entry.file.stat().type : 'folder';
     let rights = kAllRights;
     if (entry.stream) rights &= ~kSeekAndTell;
     view.setUint8(result, kTypes[type]);
@@ -177,7 +177,7 @@ export class System {
     this.view().setBigUint64(result, BigInt(this.at(fd).position), true);
   }
 
-  /** Calls transfer(bytes, done) for the buffers of a list until one is not filled: the sum. */
+  /** Calls move(bytes, done) for the buffers of a list until one is not filled: the sum. */
   transfer(list, count, result, move) {
     let done = 0;
     for (let i = 0; i < count; ++i) {
@@ -298,7 +298,7 @@ export class System {
       throw new SystemError('EISDIR');
     }
     const opened = this.next++;
-    this.open.set(opened, {file: isFolder ? undefined : file, path, folder: isFolder, position: 0,
+    this.open.set(opened, {file: isFolder ? undefined : file, path, position: 0,
                            append: (fdflags & 1) !== 0});
     if (isFolder) file.close();
     this.view().setUint32(result, opened, true);

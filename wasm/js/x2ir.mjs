@@ -27,13 +27,14 @@ export class X2ir {
    * progress there, as it does on a terminal.
    */
   run(args, {files = {}, stdin, progress = false, onError, env = {}} = {}) {
-    const system = files instanceof MemoryFiles ? files : new MemoryFiles();
+    let system = files;
     if (!(files instanceof MemoryFiles)) {
+      system = new MemoryFiles();
       for (const [path, content] of files instanceof Map ? files : Object.entries(files)) {
         system.add(path, content);
       }
     }
-    const given = new Map([...system.files()].map(([path, , content]) => [path, content]));
+    const given = new Map(system.files());
     const out = new Text(), err = new Text(onError);
     let input = typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin;
     const code = execute(this.module, {
@@ -52,8 +53,8 @@ export class X2ir {
       ],
     });
     const written = new Map();
-    for (const [path, parts, content] of system.files()) {
-      if (given.get(path) !== content) written.set(path.slice(1), parts);
+    for (const [path, content] of system.files()) {
+      if (given.get(path) !== content) written.set(path.slice(1), content.parts());
     }
     return {code, stdout: out.end(), stderr: err.end(), stdoutBytes: out.bytes, files: new Written(written)};
   }

@@ -85,7 +85,7 @@ std::optional<std::vector<Part>> PartsOf(const std::string& path, const InfoFlag
 
 int RunInfo(const InfoFlags& flags, Session& session) {
   if (!flags.cost && !flags.shapes.Texts().empty()) {
-    return session.Usage("--shape and --dynamic are for --cost");
+    return session.Usage("--shape, --dynamic and --dtype are for --cost");
   }
   const bool several = flags.models.size() > 1;
   int worst = kDone;

@@ -1,4 +1,5 @@
 // The system's browser, and what every page is held to: it asks for nothing, and runs no script but its own.
+import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -43,4 +44,13 @@ export async function openPage(browser, address, { dark = false } = {}) {
   await page.goto(address);
   await page.waitForSelector("html[data-ready]");
   return { page, problems, milliseconds: Math.round(performance.now() - began), close: () => context.close() };
+}
+
+// No control in an element is without a name. Returns the snapshot that says so.
+export async function controlsHaveNames(locator) {
+  const snapshot = await locator.ariaSnapshot();
+  const roles = "application|button|checkbox|combobox|dialog|img|progressbar|region|tab|table|tabpanel|textbox";
+  const nameless = new RegExp(`^\\s*- (${roles})( \\[[^\\]]*\\])*:?$`);
+  for (const line of snapshot.split("\n")) assert.doesNotMatch(line, nameless, `a control without a name: ${line}`);
+  return snapshot;
 }

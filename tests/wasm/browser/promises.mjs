@@ -22,7 +22,7 @@ import {
   test,
 } from "./harness.mjs";
 import { unsupported } from "./models.mjs";
-import { controlsHaveNames, give, idle, openApp, openModel, saved, view } from "./page.mjs";
+import { allHaveNames, give, idle, openApp, openModel, saved, view } from "./page.mjs";
 
 // --- What is promised ---------------------------------------------------------------------------
 
@@ -198,12 +198,12 @@ test("the keyboard does everything", async () => {
 
 test("every control has a name", async () => {
   await on({}, async (page) => {
-    await controlsHaveNames(page.locator("body"));
+    await allHaveNames(page.locator("body"));
     await openModel(page, [{ name: "odd.onnxtxt", text: unsupported() }]);
     for (const name of ["Model", "Convert", "Compare", "Run"]) {
       await tab(page, name);
       for (const summary of await page.locator("summary:visible").all()) await summary.click();
-      await controlsHaveNames(page.locator("body"));
+      await allHaveNames(page.locator("body"));
     }
   });
 });

@@ -190,6 +190,24 @@ test("shapes and axes that vary are fields of each input", async () => {
   });
 });
 
+test("a type of inputs holds for reading again, differences and runs", async () => {
+  await on({}, async (page) => {
+    const graph = "agraph (float[1,2] x) => (float[1,2] y) { y = Relu(x) }";
+    await openModel(page, [{ name: "half.onnxtxt", text: `<ir_version: 8, opset_import: ["" : 17]> ${graph}` }]);
+    await page.getByText("Element types of inputs").click();
+    await page.getByLabel("dtype", { exact: true }).fill("x:float64");
+    await button(page, "Read again with these").click();
+    await idle(page);
+    assert.equal(await message(page).count(), 0);
+    await tab(page, "Run");
+    await page.getByLabel("Elements").fill("1 -2");
+    await button(page, "Run").click();
+    await heading(page, "Outputs");
+    const row = page.getByRole("table", { name: "Outputs" });
+    assert.match(await row.textContent(), /float64\[1,2\]/);
+  });
+});
+
 test("the table of operators that cannot be converted leads to the node", async () => {
   await on({}, async (page) => {
     const frame = await openModel(page, [{ name: "odd.onnxtxt", text: unsupported() }]);
