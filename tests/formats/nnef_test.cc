@@ -178,7 +178,7 @@ TEST(Nnef, WrongTextsAreErrors) {
       {head + "y = relu(x, z = 1); }", "'relu' has no parameter 'z'"},
       {head + "y = squeeze(x); }", "'squeeze': 'axes' is missing"},
       {head + "y = x; y = x; }", "'y' is defined twice"},
-      {head + "y = update(x, x); }", "an update of what is no variable"},
+      {head + "y = update(x, x); }", "an update of a tensor that is no variable"},
       {image + "y = max_pool(x, size = [1,1,2], border = 'wrapped'); }", "border 'wrapped'"},
       {image + "y = pad(x, padding = [(0,0),(0,0),(0,5)], border = 'reflect-even'); }",
        "of more elements than there are"},

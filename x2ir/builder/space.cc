@@ -17,32 +17,35 @@ absl::Status CheckPlane(NodeWriter& w) {
 
 }  // namespace
 
-absl::StatusOr<Value*> DepthToSpaceByTranspose(NodeWriter& w) {
-  X2IR_RETURN_IF_ERROR(CheckPlane(w));
-  const Expr x(w, w.in(0));
-  const int64_t block = w.Int("blocksize");
+Expr DepthToSpace(const Expr& x, int64_t block, bool blocks_first) {
+  Builder& b = x.builder();
   const std::vector<Size> s = AllSizes(x);
-  const Size depth = DividedBy(w, s[1], block * block);
-  const bool blocks_first = w.String("mode") == "DCR";
-  const Expr apart = blocks_first
-                         ? ReshapeTo(x, Vector(w, {s[0], block, block, depth, s[2], s[3]}))
-                         : ReshapeTo(x, Vector(w, {s[0], depth, block, block, s[2], s[3]}));
+  const Size depth = DividedBy(b, s[1], block * block);
+  const Expr apart =
+      ReshapeTo(x, blocks_first ? std::vector<Size>{s[0], block, block, depth, s[2], s[3]}
+                                : std::vector<Size>{s[0], depth, block, block, s[2], s[3]});
   const Expr moved =
       blocks_first ? Transpose(apart, {0, 3, 4, 1, 5, 2}) : Transpose(apart, {0, 1, 4, 2, 5, 3});
-  return ReshapeTo(moved, Vector(w, {s[0], depth, Times(w, s[2], block), Times(w, s[3], block)}))
-      .value();
+  return ReshapeTo(moved, {s[0], depth, Times(b, s[2], block), Times(b, s[3], block)});
+}
+
+Expr SpaceToDepth(const Expr& x, int64_t block) {
+  Builder& b = x.builder();
+  const std::vector<Size> s = AllSizes(x);
+  const Size height = DividedBy(b, s[2], block), width = DividedBy(b, s[3], block);
+  const Expr apart = ReshapeTo(x, {s[0], s[1], height, block, width, block});
+  return ReshapeTo(Transpose(apart, {0, 3, 5, 1, 2, 4}),
+                   {s[0], Times(b, s[1], block * block), height, width});
+}
+
+absl::StatusOr<Value*> DepthToSpaceByTranspose(NodeWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckPlane(w));
+  return DepthToSpace({w, w.in(0)}, w.Int("blocksize"), w.String("mode") == "DCR").value();
 }
 
 absl::StatusOr<Value*> SpaceToDepthByTranspose(NodeWriter& w) {
   X2IR_RETURN_IF_ERROR(CheckPlane(w));
-  const Expr x(w, w.in(0));
-  const int64_t block = w.Int("blocksize");
-  const std::vector<Size> s = AllSizes(x);
-  const Size height = DividedBy(w, s[2], block), width = DividedBy(w, s[3], block);
-  const Expr apart = ReshapeTo(x, Vector(w, {s[0], s[1], height, block, width, block}));
-  return ReshapeTo(Transpose(apart, {0, 3, 5, 1, 2, 4}),
-                   Vector(w, {s[0], Times(w, s[1], block * block), height, width}))
-      .value();
+  return SpaceToDepth({w, w.in(0)}, w.Int("blocksize")).value();
 }
 
 }  // namespace x2ir

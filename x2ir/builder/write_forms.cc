@@ -396,11 +396,10 @@ absl::StatusOr<Value*> HardmaxByOneHot(NodeWriter& w) {
 
 absl::StatusOr<Value*> LpNormalizationByReduce(NodeWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const int64_t p = w.Int("p");
-  if (p != 1 && p != 2) return CannotExpress("norm ", p);
-  const Expr x(w, w.in(0)), norm = Reduce(x, p == 1 ? "reduce_l1" : "reduce_l2", {axis}, true);
-  const Expr none = norm.Op("equal", {norm.Number(0)});
-  return Where(none, 0, x / Where(none, 1, norm)).value();
+  const Expr x(w, w.in(0));
+  const Expr norm = Reduce(x, w.Int("p") == 1 ? "reduce_l1" : "reduce_l2", {axis}, true);
+  const Expr none = norm == 0.0;
+  return Where(none, 0.0, x / Where(none, 1.0, norm)).value();
 }
 
 }  // namespace x2ir

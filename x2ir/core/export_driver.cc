@@ -19,6 +19,7 @@
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/lowering_util.h"
 #include "x2ir/optimizer/retype.h"
 
 namespace x2ir {
@@ -141,20 +142,12 @@ class Exporter : public Driver {
   // Whether inference knows the result, which then is a constant (the sizes of a static shape).
   bool TakeElements(Node& node) {
     const Value* result = node.output(0);
-    if (!result || !result->type().is_tensor()) return false;
-    const std::vector<Dim>* known = result->elements();
-    const Shape* shape = known ? node.output(0)->shape() : nullptr;
-    if (!shape || shape->rank() > 1 || node.output(0)->dtype() != DType::kInt64) return false;
-    std::vector<int64_t> numbers;
-    for (const Dim& element : *known) {
-      if (!element.is_static()) return false;
-      numbers.push_back(element.value());
-    }
+    if (!result || result->dtype() != DType::kInt64) return false;
+    std::optional<Tensor> known = KnownTensor(*result);
+    if (!known) return false;
     Builder builder(*node.graph(), &node);
     builder.set_name_hint(node);
-    Tensor tensor = Tensor::Of<int64_t>({static_cast<int64_t>(numbers.size())}, numbers);
-    if (shape->rank() == 0) tensor = tensor.Reshaped({});
-    Splice(&node, {builder.Constant(std::move(tensor))}, builder, node_names_);
+    Splice(&node, {builder.Constant(*std::move(known))}, builder, node_names_);
     return true;
   }
 
@@ -207,17 +200,14 @@ class Exporter : public Driver {
       elements += count.value();
     }
     if (elements > (def->heavy() ? kMaxHeavyComputed : kMaxComputed)) return false;
-    const auto results = EvalConstantNode(*node);
-    if (!results.ok()) return false;
     Builder builder(graph, node);
     builder.set_name_hint(*node);
-    Values values;
-    for (size_t i = 0; i < node->num_outputs(); ++i) {
-      const Tensor* tensor = i < results->size() ? (*results)[i].tensor() : nullptr;
-      if (node->output(i) && !tensor) return false;
-      values.push_back(node->output(i) ? builder.Constant(*tensor) : nullptr);
+    const auto values = ConstantResults(*node, builder);
+    if (!values.ok()) {
+      builder.Rollback();
+      return false;
     }
-    Splice(node, values, builder, node_names_);
+    Splice(node, *values, builder, node_names_);
     return true;
   }
 

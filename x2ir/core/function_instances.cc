@@ -132,7 +132,7 @@ void FunctionInstances::NoteInlined(const Function& function, std::string why) {
   if (noted_.insert(&function).second) inlined_.emplace_back(function.name, std::move(why));
 }
 
-Node* FunctionInstances::Replace(Node* call, const Instance& instance) {
+void FunctionInstances::Replace(Node* call, const Instance& instance) {
   Graph& graph = *call->graph();
   const Function& function = *instance.function;
   std::vector<Value*> operands = call->inputs();
@@ -148,7 +148,6 @@ Node* FunctionInstances::Replace(Node* call, const Instance& instance) {
     SetInferredType(result ? *result : *fresh, outputs[i]->type());
   }
   graph.EraseUnused(call);
-  return made;
 }
 
 std::vector<std::shared_ptr<Function>> FunctionInstances::UsedBy(const Graph& graph) const {

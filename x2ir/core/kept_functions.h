@@ -66,7 +66,7 @@ class FunctionInstances {
   void GiveUp(Instance& instance, const Function& function, std::string why);
   void NoteInlined(const Function& function, std::string why);
   // Puts a call of the instance in the place of `call`, which is erased.
-  Node* Replace(Node* call, const Instance& instance);
+  void Replace(Node* call, const Instance& instance);
 
   // The instances that `graph` calls, directly or through others; what is called comes first.
   std::vector<std::shared_ptr<Function>> UsedBy(const Graph& graph) const;

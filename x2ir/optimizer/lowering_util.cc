@@ -52,12 +52,16 @@ absl::StatusOr<Values> AsConstant(Rewrite& r) {
       return CannotExpress("the result is of unknown or enormous size");
     }
   }
-  X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> results, EvalConstantNode(r.node));
+  return ConstantResults(r.node, r.b);
+}
+
+absl::StatusOr<Values> ConstantResults(const Node& node, Builder& b) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<Datum> results, EvalConstantNode(node));
   Values values;
-  for (size_t i = 0; i < r.num_outputs(); ++i) {
+  for (size_t i = 0; i < node.num_outputs(); ++i) {
     const Tensor* tensor = i < results.size() ? results[i].tensor() : nullptr;
-    if (r.node.output(i) && !tensor) return CannotExpress("the result is no tensor");
-    values.push_back(r.node.output(i) ? r.b.Constant(*tensor) : nullptr);
+    if (node.output(i) && !tensor) return CannotExpress("the result is no tensor");
+    values.push_back(node.output(i) ? b.Constant(*tensor) : nullptr);
   }
   return values;
 }

@@ -32,6 +32,8 @@ absl::StatusOr<DType> FloatComputeType(DType t);
 
 // An op of constants is a constant.
 absl::StatusOr<Values> AsConstant(Rewrite& r);
+// The results of such a node as constants, whatever their size; null for one that is left out.
+absl::StatusOr<Values> ConstantResults(const Node& node, Builder& b);
 
 // A constant of that number for all elements; fails where these are too many.
 Value* FilledConstant(Builder& b, DType t, const std::vector<int64_t>& dims, double number);

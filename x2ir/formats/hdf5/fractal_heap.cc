@@ -28,7 +28,6 @@ absl::StatusOr<FractalHeap> FractalHeap::Open(Image* image, uint64_t address) {
                         image->Checked(address, size, "FRHP", "fractal heap", image->structures()));
   FractalHeap heap;
   heap.image_ = image;
-  heap.address_ = address;
   if (const uint64_t version = in.UInt(1); version != 0) {
     return NotRead("a fractal heap is of version ", version);
   }

@@ -49,7 +49,6 @@ class FractalHeap {
   uint64_t SizeInRow(uint64_t row) const { return row == 0 ? start_ : start_ << (row - 1); }
 
   Image* image_ = nullptr;
-  uint64_t address_ = 0;
   size_t id_size_ = 0, offset_width_ = 0, length_width_ = 0;
   bool sums_ = false;  // in its direct blocks
   uint64_t width_ = 0, start_ = 0, largest_ = 0, root_ = 0, root_rows_ = 0, huge_tree_ = 0;

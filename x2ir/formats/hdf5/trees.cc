@@ -108,7 +108,8 @@ class Tree2 {
     const uint64_t size = kPrefix + count * record_size_ + (level > 0 ? (count + 1) * pointer : 0);
     X2IR_ASSIGN_OR_RETURN(Cursor in, image_.Checked(address, size, level > 0 ? "BTIN" : "BTLF",
                                                     "node of a B-tree", meter_));
-    if (in.UInt(1) != 0 || in.UInt(1) != type_) return Broken("a node of a B-tree is of another");
+    if (in.UInt(1) != 0 || in.UInt(1) != type_)
+      return Broken("a node of a B-tree has another version or type of records than its tree");
     Cursor children = in;
     children.Skip(count * record_size_);
     for (uint64_t i = 0; i <= count; ++i) {

@@ -7,6 +7,7 @@
 
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/formats/keras/settings_internal.h"
+#include "x2ir/graph_wrapper/numbers.h"
 
 namespace x2ir::keras {
 namespace {
@@ -36,9 +37,7 @@ Json ArrayOf(absl::Span<const int64_t> numbers) {
 double NumberOf(float number) {
   char text[32];
   const auto end = std::to_chars(std::begin(text), std::end(text), number);
-  double shortest = number;
-  std::from_chars(text, end.ptr, shortest);
-  return shortest;
+  return ParseNumber<double>(std::string_view(text, end.ptr)).value_or(number);
 }
 
 }  // namespace

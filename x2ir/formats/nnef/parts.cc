@@ -60,7 +60,7 @@ ItemOr GraphMaker::External(const SyntaxExpr& call, Scope* scope) {
       } else if (size.kind == Item::kInt && size.integer >= 0) {
         dims.emplace_back(size.integer);
       } else {
-        return Invalid("a shape of what are no sizes");
+        return Invalid("a shape whose entries are not sizes");
       }
     }
   }
@@ -102,7 +102,8 @@ ItemOr GraphMaker::Constant(const SyntaxExpr& call, Scope* scope) {
   X2IR_ASSIGN_OR_RETURN(const Item value, ArgumentOf(call, "value", scope));
   std::vector<int64_t> dims;
   for (const Item& size : shape.items) {
-    if (size.kind != Item::kInt || size.integer < 0) return Invalid("a shape of what are no sizes");
+    if (size.kind != Item::kInt || size.integer < 0)
+      return Invalid("a shape whose entries are not sizes");
     dims.push_back(size.integer);
   }
   const auto count = CheckedProduct(dims);
@@ -135,7 +136,7 @@ ItemOr GraphMaker::Update(const SyntaxExpr& call, Scope* scope) {
   if (graph_ != model_->graph.get()) return Unimplemented("an update in the body of a scan");
   const auto is = [&](const auto& entry) { return entry.second == variable.value; };
   if (variable.kind != Item::kTensor || std::none_of(variables_.begin(), variables_.end(), is)) {
-    return Invalid("an update of what is no variable");
+    return Invalid("an update of a tensor that is no variable");
   }
   if (quantized_.contains(variable.value)) return Unimplemented("an update of quantized numbers");
   for (const State& state : states_) {

@@ -13,14 +13,15 @@ absl::Status CheckEntries(const Item& list, size_t least, std::string_view what)
   for (const Item& entry : list.items) {
     if (entry.kind != Item::kList || entry.items.size() < least ||
         entry.items[0].kind != Item::kText) {
-      return Invalid("scan: an entry of '", what, "' that is none");
+      return Invalid("scan: a malformed entry of '", what, "'");
     }
   }
   return absl::OkStatus();
 }
 // The step along an axis: one element, forward or backward.
 absl::Status CheckStep(const Item& axis, const Item& step) {
-  if (axis.kind != Item::kInt || axis.integer < 0) return Invalid("scan: an axis that is none");
+  if (axis.kind != Item::kInt || axis.integer < 0)
+    return Invalid("scan: an axis that is not a number from 0");
   if (step.kind != Item::kInt || (step.integer != 1 && step.integer != -1)) {
     return Unimplemented("a scan whose step is more than one element");
   }

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/io/atomic_folder.h"
+#include "x2ir/formats/io/file_names.h"
 #include "x2ir/formats/io/folders.h"
 #include "x2ir/formats/io/tar.h"
 #include "x2ir/formats/nnef/nnef.h"
@@ -285,8 +286,7 @@ absl::Status PutFolder(const NnefWriter& written, const Sink& sink) {
   if (exists) X2IR_RETURN_IF_ERROR(CheckReplaceable(sink.name()));
   // A folder that is there is replaced whole, so that no tensor of the old model stays; a link to
   // one stays a link.
-  const std::string target =
-      exists ? fs::weakly_canonical(sink.name(), error).string() : sink.name();
+  const std::string target = exists ? CanonicalPath(sink.name()) : sink.name();
   X2IR_ASSIGN_OR_RETURN(AtomicFolder folder, AtomicFolder::Create(target));
   for (const TensorToWrite& part : written.tensors()) {
     folder.AddFile((fs::path(folder.path()) / (part.label + ".dat")).string());

@@ -113,16 +113,6 @@ absl::StatusOr<Value*> ToPrelu(KerasWriter& w) {
   return w.Layer("PReLU", {w.in(0)}, std::move(config), {w.in(1)}, w.out_type());
 }
 
-absl::StatusOr<Value*> ToHardmax(KerasWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  if (!w.shape() || !(*w.shape())[axis].is_static()) {
-    return CannotExpress("an axis whose size is not known");
-  }
-  Value* first = w.Op("arg_max", {w.in(0)}, {{"axis", axis}, {"keepdims", 0}});
-  Value* values = w.Op("cast", {w.Ints({0, 1})}, {{"to", std::string(Name(w.dtype()))}});
-  return w.Op("one_hot", {first, w.b().Int((*w.shape())[axis].value()), values}, {{"axis", axis}});
-}
-
 }  // namespace
 
 X2IR_KERAS(relu).To("Activation", ToActivation("relu"));
@@ -141,6 +131,6 @@ X2IR_KERAS(softmax).To("Activation", ToSoftmax<false>);
 X2IR_KERAS(log_softmax).To("Activation", ToSoftmax<true>);
 X2IR_KERAS(prelu).To("PReLU", ToPrelu);
 X2IR_KERAS(hard_swish).To("Activation", ToHardSwish);
-X2IR_KERAS(hardmax).To("ops.OneHot", ToHardmax);
+X2IR_KERAS(hardmax).To("ops.OneHot", [](KerasWriter& w) { return HardmaxByOneHot(w); });
 
 }  // namespace x2ir

@@ -25,12 +25,10 @@ class AttentionLayer {
  public:
   explicit AttentionLayer(Node& core) : core_(core) {}
 
-  // Whether the node and those around it are a layer, which then has their place.
-  bool Fuse() {
-    if (!(core_.Is("attention") ? TakeOp() : TakeFormula()) || !TakeProjections()) return false;
-    if (!TakeOutput() || !Fits()) return false;
-    Write();
-    return true;
+  // Where the node and those around it are a layer, the layer takes their place.
+  void Fuse() {
+    if (!(core_.Is("attention") ? TakeOp() : TakeFormula()) || !TakeProjections()) return;
+    if (TakeOutput() && Fits()) Write();
   }
 
  private:
@@ -48,8 +46,7 @@ class AttentionLayer {
       return false;
     }
     masks_.causal = attrs.Int("is_causal", 0) != 0;
-    if (attrs.Has("scale")) scale_ = attrs.Float("scale");
-    own_scale_ = !attrs.Has("scale");
+    scale_ = attrs.Has("scale") ? std::optional<double>(attrs.Float("scale")) : std::nullopt;
     query_ = ProjectionOf(core_.input(0), kHeadsAside);
     key_ = ProjectionOf(core_.input(1), kHeadsAside);
     value_ = ProjectionOf(core_.input(2), kHeadsAside);
@@ -67,8 +64,8 @@ class AttentionLayer {
     if (!mask || mask->dtype() != DType::kBool || mask->rank() < 2) return false;
     const std::vector<int64_t>& dims = mask->dims();
     const int64_t columns = dims.back(), rows = dims[dims.size() - 2];
-    if (columns < 1 || !ProvablyEqual(SizeAtAxis(core_.input(1), 2), Dim(columns))) return false;
-    bool all = true, lower = ProvablyEqual(SizeAtAxis(core_.input(0), 2), Dim(rows));
+    if (columns < 1 || !ProvablyEqual(DimAt(core_.input(1), 2), Dim(columns))) return false;
+    bool all = true, lower = ProvablyEqual(DimAt(core_.input(0), 2), Dim(rows));
     const std::byte* sees = mask->bytes().data();
     for (int64_t i = 0; i < mask->num_elements() && (all || lower); ++i) {
       const bool one = sees[i] != std::byte{0};
@@ -103,12 +100,12 @@ class AttentionLayer {
     query_ = ProjectionOf(product->input(0), kHeadsAside);
     key_ = ProjectionOf(product->input(1), kKeysTurned);
     value_ = ProjectionOf(core_.input(1), kHeadsAside);
-    return !mask || TakeMask(mask, SizeAtAxis(scores, 2), SizeAtAxis(scores, 3));
+    return !mask || TakeMask(mask, DimAt(scores, 2), DimAt(scores, 3));
   }
 
   bool TakeMask(Value* mask, const Dim& queries, const Dim& keys) {
     const Node* unsqueeze = MadeBy(mask, "unsqueeze");
-    if (!IsOfRank(mask, 4) || SizeAtAxis(mask, 1) != Dim(1)) return false;
+    if (!IsOfRank(mask, 4) || DimAt(mask, 1) != Dim(1)) return false;
     if (!unsqueeze || !IsOfRank(unsqueeze->input(0), 3)) return false;
     masks_.Add(unsqueeze->input(0), queries, keys);
     return true;
@@ -123,7 +120,7 @@ class AttentionLayer {
     grouped_ = key_->times > 1;
     if (value_->factor != 1 || query_->size < 1) return false;
     const double usual = 1 / std::sqrt(static_cast<double>(query_->size));
-    const double scale = (own_scale_ ? usual : scale_) * query_->factor * key_->factor;
+    const double scale = scale_.value_or(usual) * query_->factor * key_->factor;
     return IsRounded(scale, usual, core_.output(0)->dtype());
   }
 
@@ -137,9 +134,9 @@ class AttentionLayer {
     if (!reshape || reshape->input(0) != apart) return false;
     const Value* flat = reshape->output(0);
     Node* product = IsOfRank(flat, 3) ? OnlyUser(flat, "matmul") : nullptr;
-    if (!product || product->input(0) != flat || SizeAtAxis(flat, 2) != Dim(width) ||
-        !ProvablyEqual(SizeAtAxis(flat, 0), SizeAtAxis(apart, 0)) ||
-        !ProvablyEqual(SizeAtAxis(flat, 1), SizeAtAxis(apart, 1))) {
+    if (!product || product->input(0) != flat || DimAt(flat, 2) != Dim(width) ||
+        !ProvablyEqual(DimAt(flat, 0), DimAt(apart, 0)) ||
+        !ProvablyEqual(DimAt(flat, 1), DimAt(apart, 1))) {
       return false;
     }
     const auto kernel = ConstantAfterMoves(product->input(1));
@@ -266,8 +263,8 @@ class AttentionLayer {
   Node& core_;
   std::optional<Projection> query_, key_, value_;
   ScoreMasks masks_;
-  double scale_ = 1;
-  bool own_scale_ = false, grouped_ = false;
+  std::optional<double> scale_ = 1;  // none: the usual one
+  bool grouped_ = false;
   std::optional<Tensor> output_kernel_, output_bias_;
   Node* last_ = nullptr;
 };

@@ -48,7 +48,7 @@ Values AlongLast(KerasWriter& w, int64_t axis, int64_t rank) {
   return all;
 }
 
-// In reverse, the smallest are the largest: -x, or -1 - x of integers, which none is too small for.
+// In reverse, the smallest are the largest: -x, or -1 - x for integers, which does not overflow.
 absl::StatusOr<Values> SmallestByLargest(KerasWriter& w) {
   const DType type = w.dtype();
   if (!IsFloating(type) && !IsSignedInt(type)) return CannotExpress("elements of ", Name(type));

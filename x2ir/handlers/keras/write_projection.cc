@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/keras/write_attention_parts.h"
 #include "x2ir/ops/eval_util.h"
@@ -42,7 +43,7 @@ std::optional<RepeatedHead> RepeatedHeadsOf(const Value* value) {
       const Node *first = MadeBy(concat->input(0), "unsqueeze"),
                  *other = MadeBy(concat->input(i), "unsqueeze");
       if (!first || !other || first->input(0) != other->input(0)) return std::nullopt;
-      if (SizeAtAxis(concat->input(i), 2) != Dim(1)) return std::nullopt;
+      if (DimAt(concat->input(i), 2) != Dim(1)) return std::nullopt;
     }
     one = concat->input(0);
   } else if (const Node* expand = MadeBy(apart, "expand")) {
@@ -51,14 +52,14 @@ std::optional<RepeatedHead> RepeatedHeadsOf(const Value* value) {
   const Node* unsqueeze = MadeBy(one, "unsqueeze");
   if (!unsqueeze || !IsOfRank(one, 5) || !IsOfRank(unsqueeze->input(0), 4)) return std::nullopt;
   Value* of = unsqueeze->input(0);
-  const Dim times = SizeAtAxis(apart, 2), heads = SizeAtAxis(of, 1);
-  if (!times.is_static() || !heads.is_static() || SizeAtAxis(one, 2) != Dim(1) ||
-      SizeAtAxis(one, 1) != heads || SizeAtAxis(apart, 1) != heads ||
-      SizeAtAxis(value, 1) != Dim(heads.value() * times.value())) {
+  const Dim times = DimAt(apart, 2), heads = DimAt(of, 1);
+  if (!times.is_static() || !heads.is_static() || DimAt(one, 2) != Dim(1) ||
+      DimAt(one, 1) != heads || DimAt(apart, 1) != heads ||
+      DimAt(value, 1) != Dim(heads.value() * times.value())) {
     return std::nullopt;
   }
   for (const int64_t i : {0, 2, 3}) {
-    if (!ProvablyEqual(SizeAtAxis(value, i), SizeAtAxis(of, i))) return std::nullopt;
+    if (!ProvablyEqual(DimAt(value, i), DimAt(of, i))) return std::nullopt;
   }
   return RepeatedHead{of, times.value()};
 }
@@ -84,9 +85,6 @@ Node* OnlyUser(const Value* value, std::string_view op) {
   return node && node->Is(op) ? node : nullptr;
 }
 
-Dim SizeAtAxis(const Value* x, int64_t axis) {
-  return x->shape() && x->shape()->rank() > axis ? (*x->shape())[axis] : Dim();
-}
 bool IsOfRank(const Value* x, int64_t rank) {
   return x && x->shape() && x->shape()->rank() == rank;
 }
@@ -150,16 +148,16 @@ std::optional<Projection> ProjectionOf(Value* value, const std::vector<int64_t>&
       perm[i] = kHeadsBeforeLength[static_cast<size_t>(after_repeats[i])];
   }
   if (perm != order || !IsOfRank(value, 4)) return std::nullopt;
-  const Dim heads = SizeAtAxis(value, 2), size = SizeAtAxis(value, 3);
+  const Dim heads = DimAt(value, 2), size = DimAt(value, 3);
   if (!heads.is_static() || !size.is_static()) return std::nullopt;
   p.heads = heads.value(), p.size = size.value();
   AndBias own = TakeAddedBias(value, {p.heads, p.size});
   const Node* reshape = MadeBy(own.x, "reshape");
   Value* flat = reshape ? reshape->input(0) : nullptr;
   const int64_t width = p.heads * p.size;
-  if (!IsOfRank(flat, 3) || SizeAtAxis(flat, 2) != Dim(width) ||
-      !ProvablyEqual(SizeAtAxis(flat, 0), SizeAtAxis(value, 0)) ||
-      !ProvablyEqual(SizeAtAxis(flat, 1), SizeAtAxis(value, 1))) {
+  if (!IsOfRank(flat, 3) || DimAt(flat, 2) != Dim(width) ||
+      !ProvablyEqual(DimAt(flat, 0), DimAt(value, 0)) ||
+      !ProvablyEqual(DimAt(flat, 1), DimAt(value, 1))) {
     return std::nullopt;
   }
   if (!UserOf(own.x) || !UserOf(flat)) return std::nullopt;

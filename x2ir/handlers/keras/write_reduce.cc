@@ -51,7 +51,7 @@ absl::StatusOr<Value*> ToCumsum(KerasWriter& w) {
   Expr x = {w.b(), w.in(0)};
   const bool from_end = w.Int("reverse") != 0;
   if (from_end) x = Reversed(x, along);
-  // Those before an element: a zero comes first, and the last element counts for none.
+  // Sums of the elements before: a zero is put in front, and the last element is left out.
   if (w.Int("exclusive") != 0) {
     std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
     pads[static_cast<size_t>(along)] = 1;

@@ -10,6 +10,7 @@
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/handlers/keras/write_recurrent.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/optimizer/match.h"
 
 namespace x2ir {
 namespace {
@@ -22,10 +23,10 @@ Tensor GatesOf(const Tensor& weight, int64_t direction, int64_t first, int64_t u
   std::vector<int64_t> dims = {static_cast<int64_t>(gates.size()) * units};
   if (weight.rank() == 3) dims.push_back(columns);
   Tensor picked = Tensor::Zeros(weight.dtype(), dims);
-  const auto size = static_cast<size_t>(units * columns * BitWidth(weight.dtype()) / 8);
+  const auto row = static_cast<size_t>(columns * BitWidth(weight.dtype()) / 8);
+  const size_t size = static_cast<size_t>(units) * row;
   const std::byte* from =
-      weight.bytes().data() + static_cast<size_t>(direction * weight.dim(1) + first) *
-                                  (size / static_cast<size_t>(std::max<int64_t>(units, 1)));
+      weight.bytes().data() + static_cast<size_t>(direction * weight.dim(1) + first) * row;
   std::byte* to = picked.mutable_bytes().data();
   for (size_t i = 0; i < gates.size(); ++i) {
     std::memcpy(to + i * size, from + static_cast<size_t>(gates[i]) * size, size);
@@ -88,15 +89,6 @@ absl::StatusOr<std::vector<WrittenActivation>> ActivationsOf(const AttributeMap&
   return all;
 }
 
-bool IsZero(const Value* v) {
-  const Tensor* tensor = v->fixed_constant();
-  if (!tensor || tensor->is_sparse()) return false;
-  for (int64_t i = 0; i < tensor->num_elements(); ++i) {
-    if (tensor->AsDouble(i) != 0) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 const WrittenCell* WrittenCellOf(Symbol op) {
@@ -130,7 +122,7 @@ absl::Status RecurrentWriter::Check() {
   }
   if (w_.has(4)) return CannotExpress("lengths of sequences");
   if (w_.has(7)) return CannotExpress("peepholes");
-  if (w_.attrs().Has("clip")) return CannotExpress("a bound of its sums");
+  if (w_.attrs().Has("clip")) return CannotExpress("a clip of the gates' sums");
   if (w_.attrs().Int("input_forget", 0) != 0) return CannotExpress("a coupled forget gate");
   if (w_.attrs().Int("batch_first", 0) != 0) return CannotExpress("a batch that is first");
   if (!w_.shape() || w_.shape()->rank() != 3) return CannotExpress("steps of unknown rank");
@@ -144,7 +136,7 @@ absl::Status RecurrentWriter::Check() {
     return CannotExpress("a hard_sigmoid of another slope than Keras 3's, of ", Name(w_.dtype()));
   }
   for (size_t i = 5; i < 5 + cell_.states; ++i) {
-    if (w_.has(i) && w_.in(i)->constant() && !IsZero(w_.in(i))) {
+    if (w_.has(i) && w_.in(i)->constant() && !IsFilledWith(w_.in(i), 0)) {
       return CannotExpress("an initial state that is a constant");
     }
   }
@@ -186,7 +178,7 @@ Value* RecurrentWriter::Bias(int64_t direction, bool apart,
   }
   const std::vector<int64_t> dims =
       apart ? std::vector<int64_t>{2, count * units_} : std::vector<int64_t>{count * units_};
-  return w_.Cast(w_.b().Constant(Tensor::Of<float>(dims, numbers)), w_.dtype());
+  return w_.b().Constant(Tensor::Of<float>(dims, numbers));  // Check: no others have biases
 }
 
 std::vector<Type> RecurrentWriter::ResultTypes(bool sequences, bool states) const {
@@ -223,7 +215,7 @@ absl::StatusOr<RecurrentWriter::Layer> RecurrentWriter::Direction(int64_t d, boo
   layer.weights = {Kernel(1, d, of_gates), Kernel(2, d, of_gates)};
   if (biased) layer.weights.push_back(Bias(d, apart, of_gates));
   for (size_t i = 5; i < 5 + cell_.states; ++i) {
-    if (!w_.has(i) || IsZero(w_.in(i))) continue;
+    if (!w_.has(i) || IsFilledWith(w_.in(i), 0)) continue;
     layer.states.push_back(w_.Op("gather", {w_.in(i), w_.b().Int(d)}, {{"axis", 0}}));
   }
   if (!layer.states.empty() && layer.states.size() != cell_.states) {

@@ -4,7 +4,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
-#include "x2ir/builder/size.h"
+#include "x2ir/builder/space.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/keras/write_internal.h"
 
@@ -28,30 +28,12 @@ absl::StatusOr<Blocks> BlocksOf(KerasWriter& w) {
 
 absl::StatusOr<Value*> ToSpace(KerasWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const Blocks blocks, BlocksOf(w));
-  const int64_t size = blocks.size;
-  const std::vector<Size> s = AllSizes(blocks.x);
-  const Size depth = DividedBy(w.b(), s[1], size * size);
-  const bool blocks_first = w.String("mode") == "DCR";
-  const Expr apart =
-      ReshapeTo(blocks.x, blocks_first ? std::vector<Size>{s[0], size, size, depth, s[2], s[3]}
-                                       : std::vector<Size>{s[0], depth, size, size, s[2], s[3]});
-  const Expr moved =
-      blocks_first ? Transpose(apart, {0, 3, 4, 1, 5, 2}) : Transpose(apart, {0, 1, 4, 2, 5, 3});
-  return blocks
-      .Back(ReshapeTo(moved, {s[0], depth, Times(w.b(), s[2], size), Times(w.b(), s[3], size)}))
-      .value();
+  return blocks.Back(DepthToSpace(blocks.x, blocks.size, w.String("mode") == "DCR")).value();
 }
 
 absl::StatusOr<Value*> ToDepth(KerasWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const Blocks blocks, BlocksOf(w));
-  const int64_t size = blocks.size;
-  const std::vector<Size> s = AllSizes(blocks.x);
-  const Size rows = DividedBy(w.b(), s[2], size), columns = DividedBy(w.b(), s[3], size);
-  const Expr apart = ReshapeTo(blocks.x, {s[0], s[1], rows, size, columns, size});
-  return blocks
-      .Back(ReshapeTo(Transpose(apart, {0, 3, 5, 1, 2, 4}),
-                      {s[0], Times(w.b(), s[1], size * size), rows, columns}))
-      .value();
+  return blocks.Back(SpaceToDepth(blocks.x, blocks.size)).value();
 }
 
 // x of where(x < 0, out of range, x), as which Keras's indices are read; null: it is something

@@ -54,7 +54,7 @@ absl::StatusOr<Value*> ToGatherElements(NnefWriter& w) {
   const auto count = data ? CheckedProduct(*data) : std::nullopt;
   if (!count || !sizes) return CannotExpress("operands of unknown size");
   if (*count > NnefWriter::kExact || w.dtype(1) != DType::kInt64) {
-    return CannotExpress("so many elements, or indices that are not int64");
+    return CannotExpress("more than 2^24 elements, or indices that are not int64");
   }
   const int64_t rank = static_cast<int64_t>(data->size());
   Expr at = w.AsReal(w.in(1));

@@ -33,26 +33,31 @@ Expr MaxOver(NnefArgs& a, const BorderedInput& input) {
 
 Value* MaxPoolRow(NnefArgs& a) { return MaxOver(a, TakePool(a)); }
 
-// --- Places of the largest -----------------------------------------------------------------------
+// --- Indices of maxima ---------------------------------------------------------------------------
 
-// How a place is written as a number is not the same in all runtimes. `sample` and `desample` over
-// the window of the pool take any numbering, so theirs is the IR's.
-void RequireSampled(NnefArgs& a, size_t output) {
-  if (!a.wants(output)) return;
-  const Value* index = a.node().output(output);
-  bool sampled = !index->is_graph_output();
-  for (const Use& use : index->uses()) {
-    const std::string_view op = use.node->op().view();
-    sampled = sampled && use.index == 1 && (op == "sample" || op == "desample");
-  }
-  a.Require(sampled, "places of the largest that others than sample and desample see");
+// Whether a value is only the second operand of nodes that `is_user` names.
+template <typename Fn>
+bool IsOnlyIndexOf(const Value& indices, const Fn& is_user) {
+  return !indices.is_graph_output() && std::ranges::all_of(indices.uses(), [&](const Use& use) {
+    return use.index == 1 && is_user(*use.node);
+  });
 }
 
-// Maxima and places, over the last axes or over all.
+// Runtimes number elements differently. `sample` and `desample` over the window of the pool take
+// any numbering, so theirs is the IR's.
+void RequireSampled(NnefArgs& a, size_t output) {
+  if (!a.wants(output)) return;
+  const bool sampled = IsOnlyIndexOf(*a.node().output(output), [](const Node& user) {
+    return user.op() == "sample" || user.op() == "desample";
+  });
+  a.Require(sampled, "indices of maxima that other operators than sample and desample use");
+}
+
+// Maxima and their indices, over the last axes or over all.
 absl::StatusOr<Values> PlacedMaxima(NnefArgs& a) {
   const BorderedInput input = TakePool(a);
   a.Require(!input.counts && input.x.value() == a.Tensor("input").value(),
-            "places of the largest among the elements of a border; border 'ignore' has none");
+            "indices of maxima among the elements of a border; border 'ignore' has none");
   const PooledView view = ViewForPool(input.x, input.window);
   const Values both = a.b().Ops("max_pool", {view.x}, PoolAttrs(view.window), 2);
   return Values{BackFromView({a, both[0]}, view), BackFromView({a, both[1]}, view)};
@@ -177,15 +182,13 @@ AttributeMap PoolParameters(const Window& window) {
           {"stride", WithTwo(window.strides, 1)},
           {"dilation", WithTwo(window.dilations, 1)}};
 }
-// Places are written for a `desample` of the same window alone: see RequireSampled.
+// Indices are written for a `desample` of the same window alone: see RequireSampled.
 absl::Status CheckUnpooled(NnefWriter& w) {
-  const Value* places = w.node().output(1);
-  bool unpooled = !places->is_graph_output() && w.Int("storage_order") == 0;
-  for (const Use& use : places->uses()) {
-    unpooled = unpooled && use.index == 1 && use.node->Is("max_unpool");
-  }
+  const bool unpooled =
+      w.Int("storage_order") == 0 &&
+      IsOnlyIndexOf(*w.node().output(1), [](const Node& user) { return user.Is("max_unpool"); });
   return unpooled ? absl::OkStatus()
-                  : CannotExpress("places of the largest that others than max_unpool see");
+                  : CannotExpress("indices of maxima that other operators than max_unpool use");
 }
 
 template <bool kMax>

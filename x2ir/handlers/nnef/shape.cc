@@ -372,7 +372,7 @@ absl::StatusOr<Value*> ToOneHot(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto known, w.KnownInts(1, "depth"));
   constexpr int64_t kMaxDepth = int64_t{1} << 20;
   if (!known || known->size() != 1 || (*known)[0] < 0 || (*known)[0] > kMaxDepth) {
-    return CannotExpress("a depth that is not known, or so large");
+    return CannotExpress("a depth that is not known or is too large");
   }
   if (w.dtype(0) != DType::kInt64) return CannotExpress("indices that are not int64");
   const int64_t named = w.Int("axis"), axis = named < 0 ? named + rank + 1 : named;

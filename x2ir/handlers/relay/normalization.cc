@@ -2,6 +2,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/nnvm/layers.h"
 #include "x2ir/handlers/relay/relay.h"
 
@@ -144,14 +145,7 @@ absl::StatusOr<Value*> ToLrnOp(RelayWriter& w) {
                  {"bias", NumberText(w.attrs().Float("bias"))}});
 }
 
-// 0 where the norm is 0.
-absl::StatusOr<Value*> ToLpNorm(RelayWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const Expr x(w, w.in(0));
-  const Expr norm = Reduce(x, w.Int("p") == 1 ? "reduce_l1" : "reduce_l2", {axis}, true);
-  const Expr none = norm == 0.0;
-  return Where(none, 0.0, x / Where(none, 1.0, norm)).value();
-}
+absl::StatusOr<Value*> ToLpNorm(RelayWriter& w) { return LpNormalizationByReduce(w); }
 
 }  // namespace
 

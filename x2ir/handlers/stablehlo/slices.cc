@@ -77,8 +77,8 @@ std::vector<int64_t> Slices::Windows() const {
 Expr ClampedStart(const Expr& given, const Size& last) {
   Builder& b = given.builder();
   const bool may_be_larger = given.dtype() == DType::kUInt64;  // than all of int64
-  const Expr most = may_be_larger ? IntegerOf(b, DType::kUInt64, INT64_MAX) : Expr(nullptr);
-  const Expr start = (may_be_larger ? Min(given, most) : given).To(DType::kInt64);
+  const Expr start = (may_be_larger ? Min(given, IntegerOf(b, DType::kUInt64, INT64_MAX)) : given)
+                         .To(DType::kInt64);
   if (last.number) {
     if (*last.number <= 0) return start * 0.0;
     if (const auto known = KnownInts(start.value()); known && known->size() == 1) {

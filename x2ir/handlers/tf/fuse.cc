@@ -104,6 +104,7 @@ class TfFuser {
   bool Product(Node* node) {
     const bool flat = kTfOps.Is(node, "MatMul");
     if (!flat && !kTfOps.Is(node, "BatchMatMulV2")) return false;
+    if (!flat && IsComplex(node->input(0)->dtype())) return false;  // adj_x conjugates as well
     for (size_t i = 0; i < 2; ++i) {
       Node* turn = node->input(i)->producer();
       if (!kTfOps.Is(turn, "Transpose") || turn->graph() != &graph_) continue;
@@ -202,7 +203,8 @@ class TfFuser {
     const bool divides = kTfOps.Is(node, "RealDiv");
     if (!divides && !kTfOps.Is(node, "Reciprocal")) return false;
     const Tensor* one = divides ? node->input(0)->fixed_constant() : nullptr;
-    if (divides && (!one || one->rank() != 0 || one->AsDouble(0) != 1)) return false;
+    if (divides && (!one || one->rank() != 0 || IsComplex(one->dtype()) || one->AsDouble(0) != 1))
+      return false;
     Node* root = MakerFor(node->input(divides ? 1 : 0), "Sqrt");
     return root && Replace(node, "Rsqrt", {root->input(0)});
   }

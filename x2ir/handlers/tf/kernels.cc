@@ -22,7 +22,7 @@ constexpr uint32_t kTfInts = kTfI | kTfL | kTfS | kTfC | kTfU | kTfWide;
 constexpr uint32_t kTfReals = kTfFloats | kTfInts;
 constexpr uint32_t kTfComplex = TfBit(DType::kComplex64) | TfBit(DType::kComplex128);
 constexpr uint32_t kTfNumbers = kTfReals | kTfComplex;
-// What images may be of.
+// Element types of images.
 constexpr uint32_t kTfPixels = kTfFloats | kTfI | kTfL | kTfS | kTfC | kTfU | TfBit(DType::kUInt16);
 
 // Of an operator of TensorFlow 2.21: the element types of its operand, and how many axes that may
@@ -91,7 +91,7 @@ constexpr TfKernel kTfKernels[] = {
     {"MatrixSolve", kTfF | kTfD | kTfComplex},
     {"MatrixTriangularSolve", kTfF | kTfD | kTfComplex},
     {"Max", kTfReals},
-    {"MaxPool", kTfFloats | kTfI | kTfL | kTfS | kTfC | kTfU | TfBit(DType::kUInt16)},
+    {"MaxPool", kTfPixels},
     {"MaxPool3D", kTfF},
     {"MaxPoolWithArgmax", kTfReals},
     {"Maximum", kTfFloats | kTfI | kTfL | kTfS | kTfU | TfBit(DType::kUInt64)},

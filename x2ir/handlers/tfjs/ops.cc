@@ -130,10 +130,10 @@ bool IsEmpty(const Value* value) {
 std::string EmptyProblem(const Node& node) {
   const std::string_view op = node.op().view();
   if ((op == "Max" || op == "Min") && IsEmpty(node.input(0))) {
-    return "TensorFlow.js gives NaN where there is nothing";
+    return "TensorFlow.js gives NaN for empty tensors";
   }
   if (op == "Mean" && IsEmpty(node.input(0))) {
-    return "TensorFlow.js gives 0 where there is nothing";
+    return "TensorFlow.js gives 0 for empty tensors";
   }
   bool repeats = false;
   if (op == "BroadcastTo") {

@@ -99,7 +99,7 @@ absl::StatusOr<Values> PowOfWiderIntegers(Rewrite& r) {
   // To a power below 0, the largest of uint64 would be -1.
   const bool wraps = t == DType::kUInt64 && exponent != DType::kUInt64;
   if (!IsInteger(t) || BitWidth(t) < 8 || t == DType::kInt32 || t == DType::kInt64 || wraps) {
-    return CannotExpress("");
+    return NothingToDo();
   }
   const DType wide = BitWidth(t) < 32 ? DType::kInt32 : DType::kInt64;
   const Expr base = Expr(r.b, r.in(0)).To(wide);

@@ -17,10 +17,7 @@ namespace {
 constexpr int64_t kMaxCells = 64;  // along an axis, where each is a few nodes
 
 // Halves away from zero.
-Expr RoundedCorner(const Expr& x) {
-  const Expr size = Abs(x), whole = Floor(size);
-  return Sign(x) * Where(size - whole >= 0.5, whole + 1.0, whole);
-}
+Expr RoundedCorner(const Expr& x) { return Sign(x) * RoundHalfUp(Abs(x)); }
 
 // Pixels [begin, end) of the regions' cells along one axis, each int64[regions, 1].
 struct CellBounds {
