@@ -184,10 +184,10 @@ TEST(Nnef, WrongTextsAreErrors) {
        "of more elements than there are"},
       // Numbers of places are not the same in all runtimes.
       {image + "y = argmax_pool(x, size = [1,1,2], border = 'ignore'); }",
-       "places of the largest that others than sample and desample see"},
+       "indices of maxima that other operators than sample and desample use"},
       {image + "i = argmax_pool(x, size = [1,1,3], border = 'constant'); y = sample(x, i, size = "
                "[1,1,3], border = 'constant'); }",
-       "places of the largest among the elements of a border"},
+       "indices of maxima among the elements of a border"},
       {image + "i = argmax_pool(x, size = [1,1,2], border = 'ignore'); y = sample(x, i, size = "
                "[1,1,3], border = 'ignore'); }",
        "another window than that of the pool"},
