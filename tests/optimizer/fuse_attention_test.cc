@@ -22,9 +22,9 @@ TEST(FuseAttention, RotaryEmbeddings) {
   const std::string turned = "n = neg(b)\n t = concat(n, a) { axis = -1 }\n";
   const std::string sum = "p = mul(x, c)\n q = mul(s, t)\n y = add(p, q)";
   const std::string before = "concat cos unsqueeze sin unsqueeze ";
-  const std::string fused = "slice reshape slice reshape rotary_embedding";
-  const std::string of_one = before + "range expand " + fused;
-  const std::string of_each = before + "range reshape " + fused;
+  const std::string halved = "slice reshape slice reshape ";
+  const std::string of_one = before + halved + "range expand rotary_embedding";
+  const std::string of_each = before + halved + "range reshape rotary_embedding";
   const std::string all = angles + halves + turned + sum;
   const std::string other_sum =
       angles + halves + turned + "p = mul(c, x)\n q = mul(t, s)\n y = add(q, p)";
@@ -127,8 +127,8 @@ TEST(FuseAttention, RotaryEmbeddingsOfHalves) {
   const std::string as_was = "slice slice mul mul mul mul sub add concat";
   ExpectFusions("fuse_attention",
                 {{"x: float32[2,5,3,4]", after,
-                  "range expand reshape reshape reshape rotary_embedding reshape"},
-                 {"x: float32[2,3,5,4]", before, "range expand reshape reshape rotary_embedding"},
+                  "reshape reshape reshape range expand rotary_embedding reshape"},
+                 {"x: float32[2,3,5,4]", before, "reshape reshape range expand rotary_embedding"},
                  {"x: float32[2,5,3,4]", other_sign, as_was},
                  {"x: float32[2,5,3,4]", after, as_was, {"rotary_embedding"}}});
 }
@@ -157,9 +157,9 @@ TEST(FuseAttention, Formula) {
            "transpose attention"},
           {kHeads, mask + scaled + masked + end, "transpose attention"},
           {kHeads, mask + scaled + "n = not(m)\n z = where(n, low, s)\n" + end,
-           "not not where transpose attention"},
+           "not transpose not where attention"},
           // What a query that sees nothing gives is the mean of all: the numbers are added.
-          {kHeads, blind + scaled + masked + end, "where transpose attention"},
+          {kHeads, blind + scaled + masked + end, "transpose where attention"},
           {kHeads, mild + scaled + masked + end, masked_as_was},
           {kHeads, mask + scaled + masked + end, masked_as_was, {"attention"}},
           {"q: float32[1,3,4,6], k: float32[2,3,4,6], v: float32[2,3,4,5]",

@@ -72,7 +72,7 @@ TEST(InlineControlFlow, Rows) {
        "u = exp(e) }, num_scan_inputs = 1, scan_input_axes = [-1], scan_input_directions = [1],\n"
        "scan_output_axes = [1], scan_output_directions = [1] }",
        "z = float32[3,1]{1, 2, 3}\n i = int64[]{0}\n o = int64[1]{1}\n"
-       "a = gather(z, i) { axis = -1 }\n v = neg(x)\n t = exp(a)\n c = unsqueeze(t, o)\n y = "
+       "v = neg(x)\n a = gather(z, i) { axis = -1 }\n t = exp(a)\n c = unsqueeze(t, o)\n y = "
        "concat(c) { axis = 1 }",
        "v, y"},
       // One slice that is not known, and two slices, would be more nodes than the scan and its

@@ -25,7 +25,7 @@ TEST(SpellOut, WhatTheTargetLacks) {
       "any_c: float32[4,2]\n any_s: float32[4,2]\n i = int64[2,3]{0, 1, 2, 3, 1, 0}\n"
       "y = rotary_embedding(x, any_c, any_s, i)";
   constexpr const char* kScores = "mul transpose matmul add softmax";
-  const std::string once = std::string("where ") + kScores + " reduce_max equal where matmul";
+  const std::string once = std::string("where reduce_max equal ") + kScores + " where matmul";
   ExpectFusions(
       "spell_out",
       {
@@ -45,15 +45,14 @@ TEST(SpellOut, WhatTheTargetLacks) {
           {"x: float32[2,2,3,4]", kTurned, "rotary_embedding"},
           {"x: float32[2,2,3,4]",
            kTurned,
-           "gather unsqueeze gather unsqueeze slice slice mul mul sub mul mul add concat",
+           "gather unsqueeze slice mul gather unsqueeze slice mul sub mul mul add concat",
            {"rotary_embedding"}},
           {"x: float32[2,3,8]",
            "any_c: float32[2,3,1]\n any_s: float32[2,3,1]\n"
            "y = rotary_embedding(x, any_c, any_s) { num_heads = 2, rotary_embedding_dim = 2, "
            "interleaved = 1 }",
-           "reshape unsqueeze unsqueeze slice slice mul mul sub mul mul add unsqueeze unsqueeze "
-           "concat "
-           "reshape slice concat reshape",
+           "unsqueeze reshape slice mul unsqueeze slice mul sub unsqueeze mul mul add unsqueeze "
+           "concat reshape slice concat reshape",
            {"rotary_embedding"}},
           {"x: float32[1,2,4,4], o: float32[1,8,3,3]", kDeformed, "deform_conv"},
       });

@@ -16,7 +16,8 @@
 namespace X2IR_API x2ir {
 
 // New nodes are inserted before `before` (null: at the end), in the order of their creation. Their
-// outputs have no names yet: the driver of the rewrite names them.
+// outputs have no names yet: the driver of the rewrite names them, and puts nodes in the order of
+// their use.
 //
 // The first failure (unknown op, inference error) is kept in status(); everything made
 // after it still gives a value of unknown type, so that code can go on without checks. After
@@ -73,6 +74,11 @@ class Builder {
   bool MadeConstant(const Value* value) const;
   // Nodes made so far, in order.
   const std::vector<x2ir::Node*>& made() const { return at_.made; }
+  // Puts the nodes made so far in the order in which `results` use them: operands from the first to
+  // the last, each before the node that reads it; what `results` do not need follows. Numbers in
+  // the names of constants are in that order too. Without it both would depend on the compiler,
+  // since C++ does not say which argument of a call is evaluated first.
+  void PutInOrderOfUse(absl::Span<Value* const> results);
   // Removes all nodes and constants of this builder. Other nodes must not use them yet.
   void Rollback();
 

@@ -73,8 +73,9 @@ void CopyMetadata(const Node& from, Node& to) {
   if (notes && !notes->metadata.empty()) to.annotations().GetOrMake().metadata = notes->metadata;
 }
 
-Values Splice(Node* node, const Values& results, const Builder& b, NodeNames& names) {
+Values Splice(Node* node, const Values& results, Builder& b, NodeNames& names) {
   Graph& graph = *node->graph();
+  b.PutInOrderOfUse(results);
   Node* main = nullptr;  // the new node that replaces the old one
   const std::vector<Value*> old(node->outputs().begin(), node->outputs().end());
   // Most often a node takes the place of a node, and nothing is left to be named.

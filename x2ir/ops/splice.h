@@ -27,9 +27,10 @@ class NodeNames {
 
 // Replaces the node's outputs by `results` (values that `b` made, or older ones), which get their
 // names and annotations. New nodes and values get names that are derived from the node's, nodes its
-// metadata. Erases the node, and the constants that only it used. Entries of `results` for outputs
-// that the node leaves out are ignored. Gives the values that have the outputs' places now.
-Values Splice(Node* node, const Values& results, const Builder& b, NodeNames& names);
+// metadata; they are put in the order of their use. Erases the node, and the constants that only it
+// used. Entries of `results` for outputs that the node leaves out are ignored. Gives the values
+// that have the outputs' places now.
+Values Splice(Node* node, const Values& results, Builder& b, NodeNames& names);
 
 // A node that replaces another one gets its metadata: its place in the source, for example.
 void CopyMetadata(const Node& from, Node& to);

@@ -489,8 +489,8 @@ TEST(TorchQuantized, Units) {
        "y: uint8[n,4] = torch.quantized_decomposed::quantize_per_tensor.tensor(x, s, z) { operands "
        "= [\"input\", \"scale\", \"zero_point\"], quant_min = 0, quant_max = 255, dtype = "
        "type(uint8[]) }",
-       "reduce_min min reduce_max max sub div max div round sub clip cast:int64 cast:float64 "
-       "unsqueeze:float64 unsqueeze:int64 reshape:float64 reshape:int64 cast cast:uint8 "
+       "reduce_max max reduce_min min sub div max cast:float64 unsqueeze:float64 div round sub "
+       "clip cast:int64 unsqueeze:int64 reshape:float64 cast reshape:int64 cast:uint8 "
        "quantize_linear:uint8"},
       // Numbers in the middle of two steps: the largest one, and means of steps.
       {"x: float32[n,4]) -> (y: int8[n,4]",
@@ -501,10 +501,9 @@ TEST(TorchQuantized, Units) {
        "y: int8[n,4] = torch.quantized_decomposed::quantize_per_tensor.tensor(x, s, z) { operands "
        "= [\"input\", \"scale\", \"zero_point\"], quant_min = -128, quant_max = 127, dtype = "
        "type(int8[]) }",
-       "reduce_min min reduce_max max neg max div max cast:float64 unsqueeze:float64 "
-       "unsqueeze:int64 reshape:float64 reshape:int64 reciprocal:float64 cast mul round "
-       "greater_or_equal:bool where min "
-       "cast:int8"},
+       "reduce_min min neg reduce_max max max div max cast:float64 unsqueeze:float64 "
+       "unsqueeze:int64 reshape:float64 reciprocal:float64 cast mul round greater_or_equal:bool "
+       "where min cast:int8 reshape:int64"},
       {"q: uint8[n,4]) -> (y: uint8[n]",
        "x: float32[n,4] = torch.quantized_decomposed::dequantize_per_tensor.default(q) { operands "
        "= "
