@@ -243,6 +243,21 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
        {13, 17, 19, 21}},
       {"x: int64[5]", "k = int64[]{31} y = pow(x, k)", {7, 12, 13, 15}},
       {"x: int32[5]", "k = int32[]{5} y = pow(x, k)", {7, 12, 13, 15}},
+      // Remainders of numbers that float64 does not hold, and of the least one by -1.
+      {"x: int64[50], z: int64[2,50]",
+       "k = int64[]{-7046029254386353131} a = mul(x, k) d = mul(z, k) e = mod(a, d) { fmod = 1 } "
+       "f = mod(a, z) { fmod = 1 } y = concat(e, f) { axis = 0 }",
+       {9, 10, 13, 17, 22}},
+      {"x: uint64[50], z: uint64[2,50]",
+       "k = uint64[]{11400714819323198485} a = mul(x, k) d = mul(z, k) "
+       "e = mod(a, d) { fmod = 1 } f = mod(a, z) { fmod = 1 } y = concat(e, f) { axis = 0 }",
+       {10, 13, 17, 22}},
+      {"x: int64[50,1]",
+       "k = int64[]{-7046029254386353131} z = int64[]{0} l = int64[]{-9223372036854775808} "
+       "m = int64[6]{-1, 1000, -1000, 9223372036854775807, -9223372036854775808, 3} "
+       "a = mul(x, k) b = mul(x, z) c = add(b, l) e = mod(a, m) { fmod = 1 } "
+       "f = mod(c, m) { fmod = 1 } y = concat(e, f) { axis = 0 }",
+       {10, 13, 17, 22}},
       // Products with large odd numbers have bits at all places, that of the sign too.
       {"x: int64[2,1,5], z: int64[3,5]",
        "k = int64[]{-7046029254386353131} a = mul(x, k) b = mul(z, k) y = bitwise_and(a, b)",
