@@ -287,6 +287,14 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
       {"x: uint8[5], z: uint8[3,5]", "y = bitwise_or(x, z)", {10, 13, 17, 18}},
       // Not that the runtime computes an Atan of float64: it is none.
       {"x: float64[200]", "k = float64[]{40} a = mul(x, k) y = atan(a)", {7, 9, 13, 17, 18, 22}},
+      {"x: float64[200]",
+       "k = float64[]{40} a = mul(x, k) b = asinh(a) c = erf(x) d = tan(a) e = abs(a) "
+       "f = acosh(e) g = concat(b, c, d, f) { axis = 0 } y = identity(g)",
+       {9, 13, 18, 21}},
+      {"x: float64[200]",
+       "k = float64[]{0.25} a = mul(x, k) b = asin(a) c = acos(a) d = atanh(a) "
+       "y = concat(b, c, d) { axis = 0 }",
+       {9, 13, 18, 21}},
       {"x: float32[1,1,3,5]",
        "s = float32[4]{1, 1, 1.5, 2.6} y = resize(x, _, s) { mode = \"linear\" }",
        {10, 11, 13, 18, 19}},
