@@ -168,7 +168,7 @@ TEST_F(KeptFunctions, InlinedWhereTheyCannotBeKept) {
       {"calls.mlir", "a.ort", ort},          {"attributes.onnxtxt", "a.ort", ort},
       {"calls.mlir", "a.onnx", floats},      {"attributes.onnxtxt", "a.onnx", floats},
       {"dense.onnxtxt", "a.onnx", int8},     {"dense.onnxtxt", "a.tflite", int8},
-      {"dense.onnxtxt", "dense.json", int8},
+      {"dense.onnxtxt", "dense.json", int8}, {"dense.mlir", "a.onnx", int8},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(StrCat(row.source, " to ", row.file));
@@ -202,6 +202,14 @@ TEST_F(KeptFunctions, InlinedWhereTheyCannotBeKept) {
       ASSERT_TRUE(read.ok()) << read.status();
       EXPECT_THAT(read->functions, IsEmpty());
     }
+    // Functions of IR, written by themselves.
+    if (!source.ends_with(".mlir")) continue;
+    Report report;
+    const absl::Status written =
+        Export(*Load(Path("kept.json")), Path(row.file), options.to, &report);
+    ASSERT_TRUE(written.ok()) << written;
+    EXPECT_THAT(report.warnings, testing::Contains(StrCat("all functions are inlined: ", row.why)));
+    EXPECT_THAT(Load(Path(row.file))->functions, IsEmpty());
   }
 }
 

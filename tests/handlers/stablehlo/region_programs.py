@@ -583,8 +583,9 @@ def convolution_with_results():
     return None if body is None or 'dense<>' in body else body
 
 
-OPEN = [programs.gather, programs.scatter, convolution_with_results, programs.reduce_window, programs.reduce, reduce_of_several, reduce_window_of_several,
-        map_of_several, sort_by_several, scatter_of_several, pad, dynamic_slices]
+OPEN = [programs.gather, programs.scatter, convolution_with_results, programs.reduce_window,
+        programs.reduce, reduce_of_several, reduce_window_of_several, map_of_several,
+        sort_by_several, scatter_of_several, pad, dynamic_slices]
 
 
 def made(make, count):

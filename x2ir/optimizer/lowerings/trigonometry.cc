@@ -41,17 +41,23 @@ absl::StatusOr<Values> AtanAsPolynomial(Rewrite& r) {
 }
 X2IR_LOWERING(atan, AtanAsPolynomial);
 
-// A function of one float64 as a formula.
-template <Expr (*kFormula)(const Expr& x)>
-absl::StatusOr<Values> OfFloat64(Rewrite& r) {
-  if (r.dtype(0) != DType::kFloat64) return CannotExpress("as a formula, it is for float64");
-  return Values{kFormula({r.b, r.in(0)})};
+absl::StatusOr<Values> OfFloat64(Rewrite& r, Expr (*formula)(const Expr& x)) {
+  if (r.dtype(0) != DType::kFloat64) return NothingToDo();
+  return Values{formula({r.b, r.in(0)})};
 }
 
 Expr TanOf(const Expr& x) { return Sin(x) / Cos(x); }
+absl::StatusOr<Values> TanBySinAndCos(Rewrite& r) { return OfFloat64(r, TanOf); }
+X2IR_LOWERING(tan, TanBySinAndCos);
+
 Expr AsinOf(const Expr& x) { return (x / Sqrt((1 - x) * (1 + x))).Op("atan"); }
+absl::StatusOr<Values> AsinByAtan(Rewrite& r) { return OfFloat64(r, AsinOf); }
+X2IR_LOWERING(asin, AsinByAtan);
+
 // Half of it has that quotient for the square of its tangent.
 Expr AcosOf(const Expr& x) { return 2 * Sqrt((1 - x) / (1 + x)).Op("atan"); }
+absl::StatusOr<Values> AcosByAtan(Rewrite& r) { return OfFloat64(r, AcosOf); }
+X2IR_LOWERING(acos, AcosByAtan);
 
 constexpr double kLarge = 1 << 28;  // x^2 + 1 is x^2 from here on, and x^2 may overflow
 
@@ -62,16 +68,24 @@ Expr AsinhOf(const Expr& x) {
   const Expr y = Log1p(size + square / (1 + Sqrt(1 + square)));
   return WithSignOf(x, Where(size > kLarge, Log(size) + std::numbers::ln2, y));
 }
+absl::StatusOr<Values> AsinhByLog(Rewrite& r) { return OfFloat64(r, AsinhOf); }
+X2IR_LOWERING(asinh, AsinhByLog);
+
 Expr AcoshOf(const Expr& x) {
   const Expr more = x - 1;
   const Expr y = Log1p(more + Sqrt(more * (more + 2)));
   const Expr any = Where(x > kLarge, Log(x) + std::numbers::ln2, y);
   return Where(x < 1, std::numeric_limits<double>::quiet_NaN(), any);
 }
+absl::StatusOr<Values> AcoshByLog(Rewrite& r) { return OfFloat64(r, AcoshOf); }
+X2IR_LOWERING(acosh, AcoshByLog);
+
 Expr AtanhOf(const Expr& x) {
   const Expr size = Abs(x);
   return WithSignOf(x, 0.5 * Log1p(2 * size / (1 - size)));
 }
+absl::StatusOr<Values> AtanhByLog(Rewrite& r) { return OfFloat64(r, AtanhOf); }
+X2IR_LOWERING(atanh, AtanhByLog);
 
 // Up to 1 its series. From there on 1 - t exp(p(t) - x^2), where t = 2 / (2 + x) and p interpolates
 // at Chebyshev's points of t for x from 1 to 6.2; nothing is left of it after that.
@@ -96,13 +110,8 @@ Expr ErfOf(const Expr& x) {
   return Where(size < 1, x * Polynomial(square, kSeries), WithSignOf(x, far));
 }
 
-X2IR_LOWERING(tan, OfFloat64<TanOf>);
-X2IR_LOWERING(asin, OfFloat64<AsinOf>);
-X2IR_LOWERING(acos, OfFloat64<AcosOf>);
-X2IR_LOWERING(asinh, OfFloat64<AsinhOf>);
-X2IR_LOWERING(acosh, OfFloat64<AcoshOf>);
-X2IR_LOWERING(atanh, OfFloat64<AtanhOf>);
-X2IR_LOWERING(erf, OfFloat64<ErfOf>);
+absl::StatusOr<Values> ErfBySeries(Rewrite& r) { return OfFloat64(r, ErfOf); }
+X2IR_LOWERING(erf, ErfBySeries);
 
 }  // namespace
 }  // namespace x2ir
