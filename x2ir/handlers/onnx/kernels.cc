@@ -62,7 +62,7 @@ bool LacksUsualKernel(Symbol op, int opset, size_t operand, DType type) {
 // optimizer/lowerings/trigonometry.cc.
 bool IsLoweredWell(Symbol op, DType type) {
   static const absl::flat_hash_set<Symbol>* const ops =
-      new absl::flat_hash_set<Symbol>{"acos", "acosh", "asin", "asinh", "atanh", "erf", "tan"};
+      new absl::flat_hash_set<Symbol>{"acos", "acosh", "asin", "asinh", "atanh", "erf"};
   return type == DType::kFloat64 && ops->contains(op);
 }
 

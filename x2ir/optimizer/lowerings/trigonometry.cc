@@ -46,10 +46,6 @@ absl::StatusOr<Values> OfFloat64(Rewrite& r, Expr (*formula)(const Expr& x)) {
   return Values{formula({r.b, r.in(0)})};
 }
 
-Expr TanOf(const Expr& x) { return Sin(x) / Cos(x); }
-absl::StatusOr<Values> TanBySinAndCos(Rewrite& r) { return OfFloat64(r, TanOf); }
-X2IR_LOWERING(tan, TanBySinAndCos);
-
 Expr AsinOf(const Expr& x) { return (x / Sqrt((1 - x) * (1 + x))).Op("atan"); }
 absl::StatusOr<Values> AsinByAtan(Rewrite& r) { return OfFloat64(r, AsinOf); }
 X2IR_LOWERING(asin, AsinByAtan);
@@ -61,8 +57,9 @@ X2IR_LOWERING(acos, AcosByAtan);
 
 constexpr double kLarge = 1 << 28;  // x^2 + 1 is x^2 from here on, and x^2 may overflow
 
-// `y` of the absolute value of x, where the function is odd: zeros keep their signs.
-Expr WithSignOf(const Expr& x, const Expr& y) { return Where(x == 0, x, Where(x < 0, -y, y)); }
+// `y` of the absolute value of x, where the function is odd. Zeros keep their signs, and NaN stays.
+// They come last: ONNX Runtime's Where gives 0 for a -0 that its condition chooses.
+Expr WithSignOf(const Expr& x, const Expr& y) { return Where(Abs(x) > 0, Where(x < 0, -y, y), x); }
 Expr AsinhOf(const Expr& x) {
   const Expr size = Abs(x), square = size * size;
   const Expr y = Log1p(size + square / (1 + Sqrt(1 + square)));
@@ -107,7 +104,7 @@ Expr ErfOf(const Expr& x) {
   constexpr double kMiddle = 0.45528455284552843, kScale = 4.730769230769231;
   const Expr size = Abs(x), square = x * x, t = 2 / (2 + size);
   const Expr far = 1 - t * Exp(Polynomial((t - kMiddle) * kScale, kExponent) - square);
-  return Where(size < 1, x * Polynomial(square, kSeries), WithSignOf(x, far));
+  return Where(size >= 1, Where(x < 0, -far, far), x * Polynomial(square, kSeries));
 }
 
 absl::StatusOr<Values> ErfBySeries(Rewrite& r) { return OfFloat64(r, ErfOf); }
