@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,8 +24,10 @@
 namespace x2ir {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 struct Program {
   const char* file;
@@ -153,27 +157,113 @@ TEST_F(KeptFunctions, ComputeWhatTheInlinedProgramComputes) {
 
 // Targets that cannot hold functions, and options that change all of a model: inlined, and said.
 TEST_F(KeptFunctions, InlinedWhereTheyCannotBeKept) {
-  const std::string source = StrCat(X2IR_SOURCE_DIR, "/tests/data/functions/calls.mlir");
+  const char *const none = "the target's files hold no functions",
+                    *const ort = "files of format 'ort' hold no functions",
+                    *const floats = "element types of the whole model change",
+                    *const int8 = "option 'int8' changes the whole model";
   const struct {
-    const char *file, *warning;
-    bool float16;
+    const char *source, *file, *why;
   } rows[] = {
-      {"a.tflite", "all functions are inlined: the target's files hold no functions", false},
-      {"a.pb", "all functions are inlined: the target's files hold no functions", false},
-      {"a.onnx", "all functions are inlined: element types of the whole model change", true},
+      {"calls.mlir", "a.tflite", none},      {"calls.mlir", "a.pb", none},
+      {"calls.mlir", "a.ort", ort},          {"attributes.onnxtxt", "a.ort", ort},
+      {"calls.mlir", "a.onnx", floats},      {"attributes.onnxtxt", "a.onnx", floats},
+      {"dense.onnxtxt", "a.onnx", int8},     {"dense.onnxtxt", "a.tflite", int8},
+      {"dense.onnxtxt", "dense.json", int8}, {"dense.mlir", "a.onnx", int8},
   };
   for (const auto& row : rows) {
-    SCOPED_TRACE(row.file);
+    SCOPED_TRACE(StrCat(row.source, " to ", row.file));
+    const std::string source = StrCat(X2IR_SOURCE_DIR, "/tests/data/functions/", row.source);
     ConvertOptions options;
-    options.from.keep_functions = true;
-    if (row.float16) options.to.narrow_floats = DType::kFloat16;
+    if (row.why == floats) options.to.narrow_floats = DType::kFloat16;
+    if (row.why == int8) {
+      const auto ir = Import(source);
+      ASSERT_TRUE(ir.ok()) << ir.status();
+      auto io = RandomCase(*ir->graph, 7, nullptr);
+      ASSERT_TRUE(io.ok()) << io.status();
+      io->name = "case0";
+      ASSERT_TRUE(WriteIoFile(Path("io.safetensors"), {*io}, *ir->graph).ok());
+      options.to.int8.emplace().calibrate = {Path("io.safetensors")};
+    }
+    // Of the file itself, and of an IR file that has its functions.
+    ConvertOptions as_ir;
+    as_ir.from.keep_functions = true;
+    const absl::Status kept = Convert(source, Path("kept.json"), as_ir);
+    ASSERT_TRUE(kept.ok()) << kept;
+    EXPECT_FALSE(Load(Path("kept.json"))->functions.empty());
+    for (const std::string& from : {source, Path("kept.json")}) {
+      SCOPED_TRACE(from);
+      options.from.keep_functions = from == source;
+      Report report;
+      const absl::Status written = Convert(from, Path(row.file), options, &report);
+      ASSERT_TRUE(written.ok()) << written;
+      EXPECT_THAT(report.warnings,
+                  testing::Contains(StrCat("all functions are inlined: ", row.why)));
+      const auto read = Load(Path(row.file));
+      ASSERT_TRUE(read.ok()) << read.status();
+      EXPECT_THAT(read->functions, IsEmpty());
+    }
+    // Functions of IR, written by themselves.
+    if (!source.ends_with(".mlir")) continue;
     Report report;
-    const absl::Status written = Convert(source, Path(row.file), options, &report);
+    const absl::Status written =
+        Export(*Load(Path("kept.json")), Path(row.file), options.to, &report);
     ASSERT_TRUE(written.ok()) << written;
-    EXPECT_THAT(report.warnings, testing::Contains(row.warning));
-    const auto read = Load(Path(row.file));
-    ASSERT_TRUE(read.ok()) << read.status();
-    EXPECT_THAT(read->functions, IsEmpty());
+    EXPECT_THAT(report.warnings, testing::Contains(StrCat("all functions are inlined: ", row.why)));
+    EXPECT_THAT(Load(Path(row.file))->functions, IsEmpty());
+  }
+}
+
+// What a composite is the decomposition of, in files of other formats and back.
+TEST_F(KeptFunctions, CompositesKeepTheirNames) {
+  const std::string source = StrCat(X2IR_SOURCE_DIR, "/tests/data/functions/composite.mlir");
+  ConvertOptions options;
+  options.from.keep_functions = true;
+  const auto convert = [&](const std::string& from, const std::string& to) {
+    const absl::Status written = Convert(from, to, options);
+    ASSERT_TRUE(written.ok()) << from << " to " << to << ": " << written;
+  };
+  const auto text = [&](const char* file) {
+    std::ifstream in(Path(file));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  // In bytecode, dictionaries are sorted.
+  const auto want =
+      AllOf(HasSubstr("= \"stablehlo.composite\"(%x) {"), HasSubstr("name = \"my.gelu\""),
+            HasSubstr("version = 2 : i32"), HasSubstr("decomposition = @my.gelu.impl"),
+            HasSubstr("composite_attributes = {"), HasSubstr("n = 1 : i64"),
+            HasSubstr("approximate = \"none\""), Not(HasSubstr("call @")));
+  convert(source, Path("a.mlir"));
+  EXPECT_THAT(text("a.mlir"), want);
+  for (const char* between : {"a.onnx", "a.mlirbc", "a.json"}) {
+    SCOPED_TRACE(between);
+    convert(source, Path(between));
+    convert(Path(between), Path("b.mlir"));
+    EXPECT_THAT(text("b.mlir"), want);
+  }
+  // A release that has none.
+  options.to.format_options.Set("target_version", std::string("0.14.0"));
+  convert(source, Path("old.mlirbc"));
+  options.to.format_options = FormatOptions();
+  convert(Path("old.mlirbc"), Path("b.mlir"));
+  EXPECT_THAT(text("b.mlir"), HasSubstr("call @my.gelu.impl(%x)"));
+  // Calls that say different things say nothing of the function.
+  for (const char* other : {
+           "func.call @my.gelu.impl(%0) : (tensor<4xf32>) -> tensor<4xf32>",
+           "stablehlo.composite \"my.gelu\" %0 {decomposition = @my.gelu.impl} : (tensor<4xf32>) "
+           "-> tensor<4xf32>",
+           "stablehlo.composite \"f\" %0 {composite_attributes = {n = 1 : i64, approximate = "
+           "\"none\"}, decomposition = @my.gelu.impl, version = 2 : i32} : (tensor<4xf32>) -> "
+           "tensor<4xf32>",
+       }) {
+    SCOPED_TRACE(other);
+    std::ifstream in(source);
+    std::string program(std::istreambuf_iterator<char>(in), {});
+    const size_t at = program.find("return %0");
+    ASSERT_NE(at, program.npos);
+    program.replace(at, 9, StrCat("%1 = ", other, "\n return %1"));
+    std::ofstream(Path("two.mlir")) << program;
+    convert(Path("two.mlir"), Path("b.mlir"));
+    EXPECT_THAT(text("b.mlir"), Not(HasSubstr("composite")));
   }
 }
 

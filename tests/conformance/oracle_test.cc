@@ -243,6 +243,21 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
        {13, 17, 19, 21}},
       {"x: int64[5]", "k = int64[]{31} y = pow(x, k)", {7, 12, 13, 15}},
       {"x: int32[5]", "k = int32[]{5} y = pow(x, k)", {7, 12, 13, 15}},
+      // Remainders of numbers that float64 does not hold, and of the least one by -1.
+      {"x: int64[50], z: int64[2,50]",
+       "k = int64[]{-7046029254386353131} a = mul(x, k) d = mul(z, k) e = mod(a, d) { fmod = 1 } "
+       "f = mod(a, z) { fmod = 1 } y = concat(e, f) { axis = 0 }",
+       {9, 10, 13, 17, 22}},
+      {"x: uint64[50], z: uint64[2,50]",
+       "k = uint64[]{11400714819323198485} a = mul(x, k) d = mul(z, k) "
+       "e = mod(a, d) { fmod = 1 } f = mod(a, z) { fmod = 1 } y = concat(e, f) { axis = 0 }",
+       {10, 13, 17, 22}},
+      {"x: int64[50,1]",
+       "k = int64[]{-7046029254386353131} z = int64[]{0} l = int64[]{-9223372036854775808} "
+       "m = int64[6]{-1, 1000, -1000, 9223372036854775807, -9223372036854775808, 3} "
+       "a = mul(x, k) b = mul(x, z) c = add(b, l) e = mod(a, m) { fmod = 1 } "
+       "f = mod(c, m) { fmod = 1 } y = concat(e, f) { axis = 0 }",
+       {10, 13, 17, 22}},
       // Products with large odd numbers have bits at all places, that of the sign too.
       {"x: int64[2,1,5], z: int64[3,5]",
        "k = int64[]{-7046029254386353131} a = mul(x, k) b = mul(z, k) y = bitwise_and(a, b)",
@@ -272,6 +287,19 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
       {"x: uint8[5], z: uint8[3,5]", "y = bitwise_or(x, z)", {10, 13, 17, 18}},
       // Not that the runtime computes an Atan of float64: it is none.
       {"x: float64[200]", "k = float64[]{40} a = mul(x, k) y = atan(a)", {7, 9, 13, 17, 18, 22}},
+      {"x: float64[200]",
+       "k = float64[]{40} a = mul(x, k) b = asinh(a) c = erf(x) e = abs(a) f = acosh(e) "
+       "y = concat(b, c, f) { axis = 0 }",
+       {9, 13, 18, 21}},
+      // Zeros of both signs.
+      {"x: float64[20]",
+       "k = float64[]{0} a = mul(x, k) b = asinh(a) c = erf(a) d = atanh(a) e = asin(a) "
+       "f = concat(b, c, d, e) { axis = 0 } y = reciprocal(f)",
+       {9, 13, 18, 21}},
+      {"x: float64[200]",
+       "k = float64[]{0.25} a = mul(x, k) b = asin(a) c = acos(a) d = atanh(a) "
+       "y = concat(b, c, d) { axis = 0 }",
+       {9, 13, 18, 21}},
       {"x: float32[1,1,3,5]",
        "s = float32[4]{1, 1, 1.5, 2.6} y = resize(x, _, s) { mode = \"linear\" }",
        {10, 11, 13, 18, 19}},

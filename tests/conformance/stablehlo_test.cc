@@ -249,7 +249,7 @@ TEST(Stablehlo, ProgramsOfTheSpecificationInOnnxRuntime) {
   fs::create_directories(folder);
   const std::string path = (folder / "program.onnx").string();
   int count = 0;
-  for (const char* file : {"edges.mlir.txt", "random.mlir.txt"}) {
+  for (const char* file : {"edges.mlir.txt", "random.mlir.txt", "regions.mlir.txt"}) {
     const std::string all = ReadFile(StrCat(X2IR_SOURCE_DIR, "/tests/data/stablehlo/", file));
     const std::vector<std::string> programs = absl::StrSplit(all, "// -----\n");
     for (const std::string& program : programs) {

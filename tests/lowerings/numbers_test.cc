@@ -191,6 +191,10 @@ TEST(Lowerings, IntegersAndBits) {
   const std::string kInt32 =
       "int32[9]{7, -7, 7, -7, -2147483648, -2147483648, 5, 0, 2147483647}; "
       "int32[9]{3, 3, -3, -3, -1, 2147483647, 0, -5, -2147483648}";
+  const std::string kInt64 =
+      "int64[9]{9007199254740993, -9007199254740993, 9223372036854775807, -9223372036854775808, "
+      "-9223372036854775808, 5, 7, -7, -7}; int64[9]{10, 10, -1000, -1, 9223372036854775807, 0, "
+      "-3, 3, -9223372036854775808}";
   const std::string kInt8 =
       "int8[7]{-128, -128, 127, 5, -5, 0, -128}; int8[7]{-1, 127, -128, 0, 3, -3, 3}";
   const std::string kUInt64 =
@@ -201,6 +205,17 @@ TEST(Lowerings, IntegersAndBits) {
       {{9}, "a: int8[n], b: int8[n]", "y = mod(a, b)", {kInt8}},
       {{9}, "a: int8[n], b: int8[n]", "y = mod(a, b) { fmod = 1 }", {kInt8}},
       {{9}, "a: uint64[n], b: uint64[n]", "y = mod(a, b)", {kUInt64}},
+      // Runtimes have no exact remainder of 64 bits with the sign of the dividend.
+      {{9, 10, 13, 22}, "a: int64[n], b: int64[n]", "y = mod(a, b) { fmod = 1 }", {kInt64}},
+      {{9, 13}, "a: uint64[n], b: uint64[n]", "y = mod(a, b) { fmod = 1 }", {kUInt64}},
+      {{9, 13},
+       "a: int64[n], b: int64[n]",
+       "k = int64[]{1} d = max(b, k) y = mod(a, d) { fmod = 1 }",
+       {kInt64}},
+      {{9, 13},
+       "a: int64[n], b: int64[n]",
+       "k = int64[]{-2} d = min(b, k) y = mod(a, d) { fmod = 1 }",
+       {kInt64}},
       {{9},
        "a: uint16[2,1], b: uint16[2]",
        "y = mod(a, b)",

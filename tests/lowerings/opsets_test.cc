@@ -2,6 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/lowerings/lowering_util.h"
+#include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
 namespace {
@@ -72,6 +73,28 @@ TEST(Lowerings, AtanOfFloat64) {
   ExpectSameNumbers({"x = float32[2]{0.1, -3}", "y = atan(x)", {7, 17}});
   // 1 / x tells the zeros apart.
   ExpectSameNumbers({"x = float64[2]{0, -0.0}", "a = atan(x) y = reciprocal(a)", {7, 17}});
+}
+
+// Functions of float64 by those that runtimes have kernels of; the C library's numbers but for a
+// few units in the last place, at zeros, limits and poles, too.
+TEST(Lowerings, FunctionsOfFloat64) {
+  const std::string all =
+      "x = float64[32]{0, -0.0, 1e-320, -1e-300, 1e-9, -1e-5, 0.001, -0.1, 0.3, 0.5, -0.5, 0.7071, "
+      "0.9, -0.99, 0.999999999, 1, -1, 1.0000000001, 1.2, -1.57, 1.5707963267948966, 2, -3.5, 5.9, "
+      "7, 30, -1000.5, 268435457, -1e18, 1e308, inf, nan}";
+  for (const char* op : {"acos", "asin", "asinh", "atanh", "erf", "acosh"}) {
+    for (const int opset : {9, 13, 18, 21}) {
+      ExpectSameNumbers({all, StrCat("y = ", op, "(x)"), {opset}, 4e-15});
+      const std::string text = LoweredText("x: float64[2]", StrCat("y = ", op, "(x)"), opset);
+      EXPECT_EQ(text.find(StrCat(op, "(")), text.npos) << text;
+    }
+    ExpectSameNumbers({"x = float32[2]{0.1, 1}", StrCat("y = ", op, "(x)"), {9, 18}});
+  }
+  // 1 / x tells the zeros apart.
+  for (const char* op : {"asin", "asinh", "atanh", "erf"}) {
+    ExpectSameNumbers(
+        {"x = float64[2]{0, -0.0}", StrCat("a = ", op, "(x) y = reciprocal(a)"), {9, 18}});
+  }
 }
 
 // Computed in float32 and rounded once, so equal to the last bit but for float32's own rounding.

@@ -32,6 +32,7 @@
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/edit/weights_from.h"
+#include "x2ir/core/kept_functions.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/core/suggest.h"
 #include "x2ir/formats/checkpoint/checkpoint.h"
@@ -383,7 +384,10 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     to.shapes = std::exchange(from.shapes, {});
     to.dynamic = std::exchange(from.dynamic, {});
   }
-  const bool as_it_is = is_ir && !to_ir && !ChangesIr(from);
+  bool as_it_is = is_ir && !to_ir && !ChangesIr(from);
+  if ((as_it_is || from.keep_functions) && MustInline(*model, *plan.target, to, report)) {
+    as_it_is = from.keep_functions = false;
+  }
   if (!as_it_is) {
     model = ToIr(*std::move(model), from, &report);
     if (!model.ok()) return outcome.Ended(model.status(), Phase::kConverting);

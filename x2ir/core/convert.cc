@@ -4,6 +4,7 @@
 #include "x2ir/core/calibrate.h"
 #include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert_internal.h"
+#include "x2ir/core/kept_functions.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/constant_order.h"
@@ -110,6 +111,8 @@ absl::Status Quantize(Model& model, const std::string& dialect, const ExportOpti
                       Report& report) {
   if (!options.int8) return absl::OkStatus();
   X2IR_RETURN_IF_ERROR(CheckCalibrates(options));
+  X2IR_RETURN_IF_ERROR(
+      ExportFunctions(model, dialect, nullptr, WhyNoFunctions(nullptr, options), report));
   X2IR_ASSIGN_OR_RETURN(const std::vector<IoCase> cases,
                         ReadCalibration(options.int8->calibrate, *model.graph));
   X2IR_ASSIGN_OR_RETURN(const Int8Result result, QuantizeAsAsked(model, cases, options, dialect));
@@ -232,6 +235,7 @@ absl::Status Export(Model&& ir, const Sink& sink, const ExportOptions& options, 
   X2IR_RETURN_IF_ERROR(CheckHolds(*model.graph, options, *format));
   FormatOptions dialect_options = target;
   dialect_options.Set(kLacksOps, format->lacks_ops);
+  dialect_options.Set(kToFormat, format->name);
   X2IR_RETURN_IF_ERROR(Guarded(model, [&] {
     const bool is_ir = format->dialect == kIrDialect;
     return Express(model, format->dialect, is_ir ? options : WithPassesOf(*format, model, options),
@@ -260,11 +264,12 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
   X2IR_RETURN_IF_ERROR(SettleInt8(source_format, from, to));
   const bool holds_ir = source_format && source_format->dialect == kIrDialect;
   if (options.to.check) X2IR_RETURN_IF_ERROR(CheckCanCheck(source_format, format));
-  if (holds_ir && !ChangesIr(from)) {
-    X2IR_ASSIGN_OR_RETURN(Model model, Load(source, from.format, from.Loading()));
-    return Export(std::move(model), sink, to, &said);
-  }
   X2IR_ASSIGN_OR_RETURN(Model loaded, Load(source, from.format, from.Loading()));
+  bool as_it_is = holds_ir && !ChangesIr(from);
+  if ((as_it_is || from.keep_functions) && MustInline(loaded, *format, to, said)) {
+    as_it_is = from.keep_functions = false;
+  }
+  if (as_it_is) return Export(std::move(loaded), sink, to, &said);
   if (!from.freeze_params) from.freeze_params = !holds_ir;
   if (options.to.check) X2IR_RETURN_IF_ERROR(CheckAsRead(loaded, source_format->dialect, said));
   X2IR_ASSIGN_OR_RETURN(Model model, ToIr(std::move(loaded), from, &said));

@@ -16,8 +16,10 @@ namespace x2ir {
 
 absl::Status ImportModel(Model& model, const ImportOptions& options, Report& report);
 // `dialect` is not IR. Only those options of `target` matter that concern the graph ("opset") and
-// the dialect's `before_write`. kLacksOps among them are Format::lacks_ops.
+// the dialect's `before_write`. kLacksOps among them are Format::lacks_ops, and kToFormat the name
+// of the format that is written.
 inline constexpr char kLacksOps[] = "lacks_ops";
+inline constexpr char kToFormat[] = "to_format";
 absl::Status ExportModel(Model& model, const std::string& dialect, const ExportOptions& options,
                          const FormatOptions& target, Report& report);
 // For targets that hold IR: the model changes only where options require it.

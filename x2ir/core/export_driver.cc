@@ -42,7 +42,8 @@ class Exporter : public Driver {
       : Driver(model, dialect, progress, report),
         target_(dialect, model.opset_imports, lacks_ops),
         nodes_(DialectOfNodes(dialect_)),
-        keep_failed_(keep_failed) {
+        keep_failed_(keep_failed),
+        home_(model.source_dialect == dialect) {
     source_.opset_imports = source_opsets;
   }
 
@@ -223,6 +224,10 @@ class Exporter : public Driver {
         builder.Rollback();
         const OriginPtr known = origin ? origin : OriginOf(*node, absl::OkStatus());
         if (const auto done = Retype(graph, node, known, depth, /*kernels=*/true)) return *done;
+        const Value* x = node->num_inputs() != 0 ? node->input(0) : nullptr;
+        if (!home_ && x && LowersWithoutKernel(dialect_.view(), node->op(), x->dtype())) {
+          return Lower(graph, node, known, depth, CannotExpress("runtimes have no kernel"));
+        }
         values = Write(*form, *node, builder);
       }
       if (values.ok()) {
@@ -672,6 +677,7 @@ class Exporter : public Driver {
   const Symbol nodes_;  // the dialect of the nodes that are written
   Model source_;        // its opsets alone
   const bool keep_failed_;
+  const bool home_;                           // the model was of the dialect that is written
   std::vector<Pending> pending_;              // in order
   std::vector<const Lowering*> lowerings_;    // whose results are being converted, outermost first
   std::set<std::string> kept_;                // foreign ops

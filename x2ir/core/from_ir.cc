@@ -336,11 +336,9 @@ absl::Status ExportModel(Model& model, const std::string& dialect, const ExportO
     Add(std::move(own), report);
     return absl::OkStatus();
   };
-  const char* why_none_is_kept = options.narrow_floats ? "element types of the whole model change"
-                                 : !options.shapes.empty() || !options.dynamic.empty()
-                                     ? "sizes of the whole model change"
-                                     : "";
-  X2IR_RETURN_IF_ERROR(ExportFunctions(model, dialect, write_function, why_none_is_kept, report));
+  const Format* format = FindFormat(target.Text(kToFormat));
+  X2IR_RETURN_IF_ERROR(
+      ExportFunctions(model, dialect, write_function, WhyNoFunctions(format, options), report));
   X2IR_RETURN_IF_ERROR(InferGraph(graph));
   X2IR_RETURN_IF_ERROR(CompareOutputs(declared, graph, report));
   X2IR_RETURN_IF_ERROR(MakeSymbolic(graph, sizes, &report.warnings));

@@ -5,6 +5,7 @@
 #include "x2ir/core/functions.h"
 #include "x2ir/core/kept_functions.h"
 #include "x2ir/graph_wrapper/op_name.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
@@ -59,6 +60,25 @@ bool RegisterFunctionFiles(FunctionFiles files, SourcePlace place) {
 
 const FunctionFiles* FindFunctionFiles(std::string_view dialect) {
   return AllFunctionFiles().Find(dialect);
+}
+
+std::string WhyNoFunctions(const Format* target, const ExportOptions& options) {
+  const FunctionFiles* files = target ? FindFunctionFiles(target->dialect) : nullptr;
+  if (files && std::ranges::count(files->but_formats, target->name) != 0) {
+    return StrCat("files of format '", target->name, "' hold no functions");
+  }
+  if (options.int8) return StrCat(OptionText("int8"), " changes the whole model");
+  if (options.narrow_floats) return "element types of the whole model change";
+  const bool sizes = !options.shapes.empty() || !options.dynamic.empty();
+  return sizes ? "sizes of the whole model change" : "";
+}
+
+bool MustInline(const Model& model, const Format& target, const ExportOptions& options,
+                Report& report) {
+  const std::string why = WhyNoFunctions(&target, options);
+  if (why.empty() || model.functions.empty()) return false;
+  report.warnings.push_back(StrCat("all functions are inlined: ", why));
+  return true;
 }
 
 bool FunctionsStayAsTheyAre(std::string_view source, std::string_view target) {

@@ -17,7 +17,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "x2ir/core/convert.h"
 #include "x2ir/core/report.h"
+#include "x2ir/formats/format.h"
 #include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/registry.h"
 
@@ -31,10 +33,19 @@ struct FunctionFiles {
   // Such functions are not made instances of for files of the same dialect: they are written back
   // as they were.
   bool any_types = false;
+  std::vector<std::string> but_formats{};  // of the dialect, whose files hold none
 };
 bool RegisterFunctionFiles(FunctionFiles files, SourcePlace place = SourcePlace::Here());
 // Null: the dialect's files hold no functions.
 const FunctionFiles* FindFunctionFiles(std::string_view dialect);
+
+// Why a file of that format (null: a model in memory) that is written with these options has no
+// functions; empty: it may have them.
+std::string WhyNoFunctions(const Format* target, const ExportOptions& options);
+// Whether import has to inline functions that the file to be written cannot have; then a warning
+// says why.
+bool MustInline(const Model& model, const Format& target, const ExportOptions& options,
+                Report& report);
 
 // Whether functions of a model of `source` stay in that dialect when `target` is written (empty: IR
 // or not known yet).

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/kernels.h"
+#include "x2ir/graph_wrapper/text.h"
 
 namespace x2ir {
 namespace {
@@ -71,6 +73,21 @@ TEST(OnnxKernels, WhatPassesAreTold) {
     const Symbol op(row.op);
     EXPECT_EQ(LacksOnnxRuntimeKernel(op, row.opset, row.operand, row.type), row.lacks);
     EXPECT_EQ(LacksKernel("onnx", op, row.opset, row.operand, row.type), row.told);
+  }
+}
+
+// A model that was ONNX keeps an op that there is no kernel of; others are written by ops that
+// runtimes have.
+TEST(OnnxKernels, OpsOfTheModelsOwnStay) {
+  for (const char* source : {"onnx", "torch", ""}) {
+    SCOPED_TRACE(source);
+    Model model;
+    model.graph = *ParseGraph("graph g(x: float64[2]) -> (y) { y = asinh(x) }");
+    model.source_dialect = source;
+    model.opset_imports = {{"", 18}};
+    ASSERT_TRUE(FromIr(model, "onnx").ok());
+    const std::string text = ToText(*model.graph);
+    EXPECT_EQ(text.find("onnx.Asinh") != text.npos, source == std::string("onnx")) << text;
   }
 }
 

@@ -377,4 +377,5 @@ def main():
     sys.stdout.write('// -----\n'.join(programs))
 
 
-main()
+if __name__ == '__main__':
+    main()

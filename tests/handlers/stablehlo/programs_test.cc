@@ -1,6 +1,7 @@
 // Programs of StableHLO that check themselves (tests/data/stablehlo/*.mlir.txt, parts between lines
-// "// -----"): random ones, with results by the letter of the specification (programs.py), and
-// what is at the edge of it. Each is run as it is read, as what it is written to, and as ONNX.
+// "// -----"): random ones, with results by the letter of the specification (programs.py,
+// region_programs.py), and what is at the edge of it. Each is run as it is read, as what it is
+// written to, and as ONNX.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -73,6 +74,7 @@ void ExpectRight(const std::string& file) {
 }
 
 TEST(StablehloPrograms, RandomOnes) { ExpectRight("random.mlir.txt"); }
+TEST(StablehloPrograms, OfRegionsAndOpenSizes) { ExpectRight("regions.mlir.txt"); }
 TEST(StablehloPrograms, AtTheEdge) { ExpectRight("edges.mlir.txt"); }
 
 // What is wrong with a program is said; nothing ends the process.

@@ -131,11 +131,19 @@ TEST(Stablehlo, OpsOnShapesThereAndBack) {
       "y = cast(x) { to = \"int32\" }",
       "a = float32[1,3]{1, 0, 2} c = less(x, a) y = where(c, x, a)",
       "s = size(x) n = int64[]{0} d = int64[]{2} y = range(n, s, d)",
+      "y = arg_max(x) { axis = 1 }",
+      "y = arg_min(x) { axis = 0, keepdims = 0 }",
+      "k = int64[1]{2} y, z = top_k(x, k) { axis = 1 }",
+      "k = int64[1]{1} y, z = top_k(x, k) { axis = 0, largest = 0 }",
+      "k = shape(x) { start = 1 } y, z = top_k(x, k) { axis = -1 }",
+      "s = shape(x) n = float32[1,1]{2.5} y = expand(n, s)",
+      "s = shape(x) n = float32[]{2.5} y = expand(n, s)",
   };
   for (const std::string_view lines : of_x) {
     // Of sizes that are known, and that are not.
     for (const char* type : {"float32[2,3]", "float32[n,3]", "float32[n,m]", "float32[?,?]"}) {
-      ExpectSameThereAndBack(StrCat("x: ", type), lines, {x});
+      const bool two = lines.find("y, z") != lines.npos;
+      ExpectSameThereAndBack(StrCat("x: ", type), lines, {x}, two ? "y, z" : "y");
     }
   }
   for (const char* op : {"cum_sum", "cum_prod"}) {

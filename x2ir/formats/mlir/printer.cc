@@ -300,7 +300,28 @@ class Printer : public AttrPrinter {
   const Module& module_;
 };
 
+class OneAttr : public AttrPrinter {
+ public:
+  using AttrPrinter::AttrPrinter;
+  absl::Status Print(const Attr& attr) {
+    X2IR_RETURN_IF_ERROR(PutAttr(attr));
+    return Flush();
+  }
+};
+
 }  // namespace
+
+absl::StatusOr<std::string> AttrText(const Attr& attr) {
+  std::string text;
+  AtomicFile file = AtomicFile::ToFunction("", [&](std::string_view bytes) {
+    text += bytes;
+    return absl::OkStatus();
+  });
+  const TextOptions options;
+  X2IR_RETURN_IF_ERROR(OneAttr(options, file).Print(attr));
+  X2IR_RETURN_IF_ERROR(file.Commit());
+  return text;
+}
 
 absl::Status WriteText(const Module& module, const TextOptions& options, const Sink& sink) {
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(sink.name()));

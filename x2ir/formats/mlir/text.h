@@ -22,6 +22,8 @@ absl::StatusOr<Module> ParseText(std::string_view text);
 // One attribute or type alone ("#stablehlo.conv<...>"), as bytecode holds those of some dialects.
 absl::StatusOr<Attr> ParseAttrText(std::string_view text);
 absl::StatusOr<TypeRef> ParseTypeText(std::string_view text);
+// The reverse of ParseAttrText.
+absl::StatusOr<std::string> AttrText(const Attr& attr);
 
 struct TextOptions {
   bool resources = false;  // tensors of many elements are resources at the end of the file

@@ -2,6 +2,8 @@
 // artifacts.
 #include "x2ir/formats/format.h"
 
+#include <algorithm>
+
 #include "x2ir/formats/mlir/bytecode.h"
 #include "x2ir/formats/mlir/text.h"
 #include "x2ir/formats/stablehlo/jax_export.h"
@@ -16,8 +18,13 @@ namespace {
 // What readers of all releases since September 2024 take.
 constexpr char kUsualVersion[] = "1.7.0";
 
+// Binary files of other formats may hold these words, in names.
 Match RecognizeStablehlo(const Candidate& file) {
   const std::string_view text = file.text();
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && (c < '\t' || c > '\r');
+  };
+  if (std::ranges::any_of(text, is_control)) return Match::kNo;
   for (const std::string_view word : {"stablehlo.", "func.func", "vhlo.", "mhlo.", "chlo."}) {
     if (text.find(word) != text.npos) return Match::kCertain;
   }

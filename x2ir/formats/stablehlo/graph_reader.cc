@@ -6,6 +6,7 @@
 #include "x2ir/formats/mlir/dialects_internal.h"
 #include "x2ir/formats/stablehlo/attr_forms.h"
 #include "x2ir/formats/stablehlo/checks.h"
+#include "x2ir/formats/stablehlo/composites.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -27,7 +28,7 @@ constexpr int64_t kLargestExpandedSplat = 4096;
 class GraphReader {
  public:
   GraphReader(const mlir::Module& module, const GraphOptions& options)
-      : module_(module), options_(options), values_(module.values.size()) {}
+      : module_(module), options_(options), values_(module.values.size()), composites_(module) {}
 
   absl::StatusOr<Model> Read() {
     for (const mlir::Region& region : module_.top.regions) {
@@ -64,6 +65,7 @@ class GraphReader {
       X2IR_RETURN_IF_ERROR(ReadFunction(*op, function->body.get()));
       model_.functions.push_back(std::move(function));
     }
+    composites_.NoteOn(model_);
     checks_.StoreIn(model_);
     return std::move(model_);
   }
@@ -387,6 +389,7 @@ class GraphReader {
   absl::Status Call(const Op& op, Graph* graph) {
     const Attr* callee = op.Find(op.name == "func.call" ? "callee" : "decomposition");
     if (callee == nullptr || callee->s.empty()) return Invalid("it names no function");
+    composites_.Add(op, callee->s);
     if (seen_.insert(callee->s).second) called_.push_back(callee->s);
     Node* node =
         graph->AppendNode(kDialect, StrCat(kFunctionDomain, "::", callee->s), Operands(op));
@@ -424,6 +427,7 @@ class GraphReader {
   std::vector<const Op*> functions_;
   std::vector<std::string> called_;
   absl::flat_hash_set<std::string> seen_;
+  CompositeCalls composites_;
   CheckReader checks_;
   bool keeps_checks_ = false;
 };

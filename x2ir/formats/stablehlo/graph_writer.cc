@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/formats/stablehlo/attr_forms.h"
+#include "x2ir/formats/stablehlo/composites.h"
 #include "x2ir/formats/stablehlo/stablehlo.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -54,7 +55,7 @@ class GraphWriter {
   absl::StatusOr<mlir::Module> Write() {
     module_.top.name = "builtin.module";
     Block& block = module_.top.regions.emplace_back().blocks.emplace_back();
-    for (const auto& function : model_.functions) functions_[function->name] = &*function->body;
+    for (const auto& function : model_.functions) functions_[function->name] = &*function;
     X2IR_RETURN_IF_ERROR(Function("main", "public", *model_.graph, &block));
     for (const auto& function : model_.functions) {
       X2IR_RETURN_IF_ERROR(Function(function->name, "private", *function->body, &block));
@@ -208,18 +209,20 @@ class GraphWriter {
   absl::Status WriteCall(const Node& call, const std::string& name, Block* block) {
     const auto found = functions_.find(name);
     if (found == functions_.end()) return Invalid("there is no function '", name, "'");
-    const auto &inputs = found->second->inputs(), &outputs = found->second->outputs();
+    const Graph& body = *found->second->body;
+    const auto &inputs = body.inputs(), &outputs = body.outputs();
     if (call.num_inputs() != inputs.size() || call.num_outputs() != outputs.size()) {
       return Invalid("a call of function '", name, "' has ", call.num_inputs(), " operands and ",
                      call.num_outputs(), " results; expected ", inputs.size(), " and ",
                      outputs.size());
     }
     Op op;
-    op.name = "func.call";
-    Attr callee;
+    op.attrs = CompositeOf(*found->second);
+    const bool is_composite = !op.attrs.empty();
+    op.name = is_composite ? "stablehlo.composite" : "func.call";
+    Attr& callee = op.attrs.emplace_back(is_composite ? "decomposition" : "callee", Attr()).second;
     callee.kind = Attr::kSymbol;
     callee.s = name;
-    op.attrs.emplace_back("callee", std::move(callee));
     for (size_t i = 0; i < inputs.size(); ++i) {
       X2IR_ASSIGN_OR_RETURN(ValueId id, IdOf(call.input(i)));
       if (!IsWrittenAs(call.input(i)->type(), inputs[i]->type())) {
@@ -286,7 +289,7 @@ class GraphWriter {
   absl::flat_hash_map<const Value*, ValueId> ids_;
   absl::flat_hash_set<std::string> names_;  // in this function
   absl::flat_hash_map<std::string, int> suffixes_;
-  absl::flat_hash_map<std::string, const Graph*> functions_;  // their bodies
+  absl::flat_hash_map<std::string, const x2ir::Function*> functions_;
 };
 
 }  // namespace

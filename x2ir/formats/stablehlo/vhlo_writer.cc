@@ -96,6 +96,10 @@ class VhloMaker {
     const auto form = std::find_if(forms.begin(), forms.end(), [&](const mlir::OpFact* each) {
       return each->since <= release_ && release_ <= each->until;
     });
+    if (form == forms.end() && base == "composite" && op.regions.empty()) {
+      CallDecomposition(op);
+      return Convert(op);
+    }
     if (form == forms.end()) {
       return Problem("'", op.name.view(), "' (", ReleaseText(forms[0]->since), " has it)");
     }
@@ -111,6 +115,15 @@ class VhloMaker {
     }
     Attributes(**form, newest, base, op);
     op.name = (*form)->name;
+  }
+
+  // Releases without composites have calls.
+  static void CallDecomposition(Op& op) {
+    const Attr* decomposition = op.Find("decomposition");
+    Attr callee = decomposition == nullptr ? Attr() : *decomposition;
+    op.name = "func.call";
+    op.attrs.clear();
+    op.attrs.emplace_back("callee", std::move(callee));
   }
 
   void CallMhlo(const MhloOp& mhlo, Op& op) {

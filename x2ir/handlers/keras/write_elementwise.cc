@@ -118,8 +118,8 @@ absl::StatusOr<Value*> ToMod(KerasWriter& w) {
   if (w.Int("fmod") == 0 || (!IsFloating(w.dtype()) && !IsSignedInt(w.dtype()))) {
     return w.Function("Mod", {w.in(0), w.in(1)});
   }
+  if (!IsFloating(w.dtype())) return CannotExpress("a remainder with the sign of the dividend");
   const Expr x = {w.b(), w.in(0)}, y = {w.b(), w.in(1)};
-  if (!IsFloating(w.dtype())) return (x - (x / y) * y).value();
   const Expr rest = x.Op("abs").Op("mod", {y.Op("abs")}, {{"fmod", 0}});
   return Where(x < 0.0, rest.Op("neg"), rest).value();
 }

@@ -222,8 +222,8 @@ constexpr int kDefaultOpset = 17;
                      .fuse = UseContribOps,
                      .before_write = FinishModel});
 
-[[maybe_unused]] const bool kRegisteredFunctions =
-    RegisterFunctionFiles({.name = "onnx", .domain = "func", .any_types = true});
+[[maybe_unused]] const bool kRegisteredFunctions = RegisterFunctionFiles(
+    {.name = "onnx", .domain = "func", .any_types = true, .but_formats = {"ort"}});
 
 // ONNX Runtime's kernels on x86 without VNNI lose sums of products of 8 bits (docs/int8.md).
 [[maybe_unused]] const bool kRegisteredInt8 =

@@ -39,19 +39,27 @@ class SameShapes : public LensImpl {
 };
 Lens OfSameShapes() { return std::make_shared<SameShapes>(); }
 
-// ONNX has no remainder of floats with the sign of the divisor.
-class FloatsNeedFmod : public LensImpl {
+// ONNX has no remainder of floats with the sign of the divisor. ONNX Runtime computes one of
+// integers with the sign of the dividend in float64, which has 53 digits: 64 bits are written as a
+// quotient.
+class ExactRemainders : public LensImpl {
  public:
   absl::Status Import(Draft&) const override { return absl::OkStatus(); }
   absl::Status Export(Draft& draft) const override {
     const Value* a = draft.node().input(0);
-    if (a && IsFloating(a->dtype()) && draft.node().attrs().Int("fmod", 0) == 0) {
+    if (!a) return absl::OkStatus();
+    const bool fmod = draft.node().attrs().Int("fmod", 0) != 0;
+    if (IsFloating(a->dtype()) && !fmod) {
       return CannotExpress("Mod of ", Name(a->dtype()), " needs fmod = 1");
+    }
+    if (fmod && IsInteger(a->dtype()) && BitWidth(a->dtype()) == 64) {
+      return CannotExpress("Mod of ", Name(a->dtype()),
+                           " with fmod = 1, which runtimes compute in float64");
     }
     return absl::OkStatus();
   }
 };
-Lens FmodForFloats() { return std::make_shared<FloatsNeedFmod>(); }
+Lens OfExactRemainders() { return std::make_shared<ExactRemainders>(); }
 
 // Before opset 12 base and exponent were of one type.
 class SameTypes : public LensImpl {
@@ -198,7 +206,7 @@ X2IR_ONNX(mul)
 X2IR_ONNX(div)
     .Is("Div", In(1, 6), AxisBroadcast(), InPlaceHint(), ImportOnly())
     .Is("Div", Since(7));
-X2IR_ONNX(mod).Is("Mod", Since(10), FmodForFloats());
+X2IR_ONNX(mod).Is("Mod", Since(10), OfExactRemainders());
 X2IR_ONNX(pow)
     .Is("Pow", In(1, 6), AxisBroadcast(), ImportOnly())
     .Is("Pow", In(7, 11), OfSameTypes())

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_split.h"
 #include "x2ir/core/kernels.h"
 #include "x2ir/graph_wrapper/dtype.h"
@@ -58,7 +59,15 @@ bool LacksUsualKernel(Symbol op, int opset, size_t operand, DType type) {
   return asks && LacksOnnxRuntimeKernel(op, opset, operand, type);
 }
 
-[[maybe_unused]] const bool kKernelsRegistered = RegisterKernels("onnx", LacksUsualKernel);
+// optimizer/lowerings/trigonometry.cc.
+bool IsLoweredWell(Symbol op, DType type) {
+  static const absl::flat_hash_set<Symbol>* const ops =
+      new absl::flat_hash_set<Symbol>{"acos", "acosh", "asin", "asinh", "atanh", "erf"};
+  return type == DType::kFloat64 && ops->contains(op);
+}
+
+[[maybe_unused]] const bool kKernelsRegistered =
+    RegisterKernels("onnx", LacksUsualKernel, IsLoweredWell);
 
 }  // namespace
 

@@ -64,11 +64,7 @@ Value* Remainder(StablehloArgs& a) {
   a.Require(IsFloating(x.dtype()) || IsInteger(x.dtype()), "remainders of such numbers");
   if (!IsInteger(x.dtype())) return TruncatedMod(x, y);
   const Divisor divisor = SafeDivisor(y);
-  // Runtimes take a remainder towards zero in float64, which has 53 digits; there is one of
-  // unsigned integers for both signs.
-  const Expr rest = IsUnsignedInt(x.dtype())    ? Mod(x, divisor.safe)
-                    : BitWidth(x.dtype()) == 64 ? x - x / divisor.safe * divisor.safe
-                                                : TruncatedMod(x, divisor.safe);
+  const Expr rest = TruncatedMod(x, divisor.safe);
   return divisor.zero.value() ? Where(divisor.zero, x, rest) : rest;
 }
 

@@ -172,20 +172,15 @@ Expr AsProductOfRows(StablehloArgs& a, const Expr& x, const Expr& kernel, const 
   for (int64_t i = n - 1; i >= 0; --i) {
     const auto k = static_cast<size_t>(i);
     const Size size = SizeAt(x, 2 + i);
-    a.Require(size.number.has_value(), "a convolution of integers over an unknown size");
     const Size count = WindowCount(b, size, s.extent(k), s.strides[k]);
     counts.insert(counts.begin(), count);
-    if (*count.number > (int64_t{1} << 24) || s.size[k] > (int64_t{1} << 24)) {
+    if (count.number.value_or(0) > (int64_t{1} << 24) || s.size[k] > (int64_t{1} << 24)) {
       a.Fail(Unimplemented("windows as many as these"));
     }
-    std::vector<int64_t> places;
-    places.reserve(static_cast<size_t>(*count.number * s.size[k]));
-    for (int64_t o = 0; o < *count.number; ++o) {
-      for (int64_t j = 0; j < s.size[k]; ++j)
-        places.push_back(o * s.strides[k] + j * s.dilations[k]);
-    }
-    const std::vector<int64_t> dims = {*count.number, s.size[k]};
-    windows = Gather(windows, Reshape(Ints(b, places), dims), 2 + i);
+    std::vector<int64_t> inside;
+    for (int64_t j = 0; j < s.size[k]; ++j) inside.push_back(j * s.dilations[k]);
+    const Expr begins = Unsqueeze(Iota(Scalar(b, count)) * s.strides[k], {1});
+    windows = Gather(windows, begins + Ints(b, inside), 2 + i);
   }
   // [batch, groups, in, count, size, count, size, ...] as [batch, groups, counts..., in, sizes...].
   std::vector<Size> apart = {batch, groups, in};

@@ -162,7 +162,8 @@ std::optional<Expr> CountsOf(const Expr& x, const Sliding& s) {
 // Elements at places `from`, from + step, ... along an axis, so many of them.
 Expr Strided(const Expr& x, int64_t axis, int64_t from, int64_t step, const Size& count) {
   Builder& b = x.builder();
-  const Size end = Plus(b, Times(b, Minus(b, count, 1), step), from + 1);
+  // Of none it ends where it begins; a negative end would be counted from the other side.
+  const Size end = Larger(b, Plus(b, Times(b, Minus(b, count, 1), step), from + 1), from);
   return step == 1 ? Slice(x, axis, from, end) : Slice(x, axis, from, end, Size(step));
 }
 

@@ -159,6 +159,8 @@ absl::StatusOr<Value*> WriteSqueeze(StablehloWriter& w) {
 // Where the shape has 1 the operand's size stays; axes are counted from the end.
 Expr JointSizes(StablehloWriter& w, const Expr& x, const Expr& shape, int64_t count) {
   const int64_t rank = x.rank(), both = std::min(rank, count);
+  const auto is_one = [](const Dim& dim) { return dim == Dim(1); };
+  if (rank <= count && std::all_of(x->shape()->begin(), x->shape()->end(), is_one)) return shape;
   const Expr own = ShapeOf(x);
   const Expr longer = rank > count ? own : shape;
   const int64_t head = std::max(rank, count) - both;

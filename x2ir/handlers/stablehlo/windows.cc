@@ -105,9 +105,10 @@ std::optional<Expr> EmptyResult(StablehloArgs& a, size_t i) {
 
 Expr BackToFront(const Expr& x, int64_t axis) { return Slice(x, axis, -1, INT64_MIN, Size(-1)); }
 
+// Quotients are rounded towards zero: of a window that does not fit they would be 0.
 Size WindowCount(Builder& b, const Size& size, int64_t extent, int64_t stride) {
-  const Size room = Minus(b, size, extent);
-  return Larger(b, Plus(b, Divided(b, room, stride), 1), 0);
+  const Size room = Plus(b, Minus(b, size, extent), stride);
+  return Divided(b, Larger(b, room, 0), stride);
 }
 
 }  // namespace x2ir

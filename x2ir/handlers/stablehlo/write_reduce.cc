@@ -9,6 +9,7 @@
 #include "x2ir/handlers/stablehlo/regions.h"
 #include "x2ir/handlers/stablehlo/write_regions.h"
 #include "x2ir/ops/constants.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -68,7 +69,7 @@ auto ToArg(bool greatest) {
     X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
     Value* x = w.in(0);
     const DType t = x->dtype();
-    X2IR_ASSIGN_OR_RETURN(Value * places, IotaHlo(w, DType::kInt64, *x->shape(), axis));
+    Value* places = IotaHlo(w, DType::kInt64, X(w), axis);
     const Type number = Type::Tensor(t, Shape()), place = Type::Tensor(DType::kInt64, Shape());
     const auto body = [&](const std::vector<Expr>& a) {
       const Expr &u = a[0], &i = a[1], &v = a[2], &j = a[3];
@@ -143,12 +144,12 @@ Expr SortedAs(const Expr& x) {
 // number.
 absl::StatusOr<Values> ToTopK(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  X2IR_ASSIGN_OR_RETURN(const auto k, w.KnownInts(1, "k"));
-  if (!k || k->size() != 1) return CannotExpress("a computed k");
+  const auto known = KnownInts(w.in(1));
+  const Size k = known && known->size() == 1 ? Size((*known)[0]) : Size(w.in(1));
   Value* x = w.in(0);
   const DType t = x->dtype();
   const bool largest = w.Int("largest") != 0;
-  X2IR_ASSIGN_OR_RETURN(Value * places, IotaHlo(w, DType::kInt64, *x->shape(), axis));
+  Value* places = IotaHlo(w, DType::kInt64, X(w), axis);
   const Type number = Type::Tensor(t, Shape()), place = Type::Tensor(DType::kInt64, Shape());
   const auto before = [&](const std::vector<Expr>& a) {
     const Expr &u = a[0], &v = a[1];
@@ -168,7 +169,7 @@ absl::StatusOr<Values> ToTopK(StablehloWriter& w) {
   const Values sorted = w.HloAll(
       "sort", {x, places}, {{"dimension", axis}, {"is_stable", 1}, {"comparator", comparator}},
       {true, true}, {x->type(), indices});
-  const auto first = [&](Value* v) { return Slice({w.b(), v}, axis, 0, (*k)[0]).value(); };
+  const auto first = [&](Value* v) { return Slice({w.b(), v}, axis, 0, k).value(); };
   return Values{first(sorted[0]), first(sorted[1])};
 }
 

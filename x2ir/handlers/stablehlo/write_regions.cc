@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "x2ir/builder/nested.h"
+#include "x2ir/builder/size.h"
 #include "x2ir/handlers/stablehlo/regions.h"
 
 namespace x2ir {
@@ -55,9 +56,11 @@ absl::StatusOr<Value*> ReduceHlo(StablehloWriter& w, Value* x, std::string_view 
                WithoutAxes(x->type(), axes));
 }
 
-absl::StatusOr<Value*> IotaHlo(StablehloWriter& w, DType t, const Shape& shape, int64_t axis) {
-  if (!shape.Static()) return CannotExpress("positions along an axis of unknown sizes");
-  return w.Hlo("iota", {}, {{"iota_dimension", axis}}, Type::Tensor(t, shape));
+Value* IotaHlo(StablehloWriter& w, DType t, const Expr& like, int64_t axis) {
+  const AttributeMap attrs = {{"iota_dimension", axis}};
+  const Type type = Type::Tensor(t, *like->shape());
+  if (like->shape()->Static()) return w.Hlo("iota", {}, attrs, type);
+  return w.Hlo("dynamic_iota", {Vector(w.b(), AllSizes(like))}, attrs, type);
 }
 
 }  // namespace x2ir

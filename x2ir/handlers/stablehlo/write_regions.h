@@ -31,8 +31,8 @@ absl::StatusOr<Value*> ReduceHlo(StablehloWriter& w, Value* x, std::string_view 
 Type WithoutAxes(const Type& x, const std::vector<int64_t>& axes);
 Type WithDims(const Type& x, std::vector<Dim> dims);
 
-// 0, 1, ... along an axis of a tensor of that shape, whose sizes are known.
-absl::StatusOr<Value*> IotaHlo(StablehloWriter& w, DType t, const Shape& shape, int64_t axis);
+// 0, 1, ... along an axis of a tensor of the sizes of `like`.
+Value* IotaHlo(StablehloWriter& w, DType t, const Expr& like, int64_t axis);
 
 }  // namespace x2ir
 

@@ -5,6 +5,7 @@
 
 #include "x2ir/builder/expr.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/optimizer/integer_range.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/lowerings/integer_math.h"
 
@@ -80,13 +81,15 @@ absl::StatusOr<Values> ModAsDiv(Rewrite& r) {
   Builder& b = r.b;
   Value *x = Expr(b, r.in(0)).To(wide), *y = Expr(b, r.in(1)).To(wide);
   Value* zero = b.Scalar(wide, 0, "zero");
-  Value* one = b.Scalar(wide, 1, "one");
-  Value* trivial = b.Op("less", {y, one});
-  if (IsSignedInt(wide)) {
-    trivial = b.Op("and", {trivial, b.Op("greater", {y, b.Scalar(wide, -2, "least")})});
+  const std::optional<NumbersBetween> range = RangeOf(r.in(1));
+  if (range && (range->low >= 1 || range->high <= -2)) {
+    // No divisor is 0 or -1.
+  } else if (Value* one = b.Scalar(wide, 1, "one"); IsSignedInt(wide)) {
+    Value* least = b.Scalar(wide, -2, "least");
+    Value* trivial = b.Op("and", {b.Op("less", {y, one}), b.Op("greater", {y, least})});
     y = b.Op("where", {trivial, one, y});
   } else {
-    y = b.Op("add", {y, Expr(b, trivial).To(wide)});
+    y = b.Op("add", {y, Expr(b, b.Op("less", {y, one})).To(wide)});
   }
   Value* rest = b.Op("sub", {x, b.Op("mul", {b.Op("div", {x, y}), y})});
   if (r.attrs().Int("fmod") == 0 && IsSignedInt(t)) {
