@@ -1,6 +1,7 @@
 // The order of what a builder made.
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -98,58 +99,123 @@ void NumberInOrder(Graph& graph, const std::vector<Value*>& constants) {
   }
 }
 
+// Takes constants out and puts them back as the last ones, in that order.
+void PutLast(Graph& graph, const std::vector<Value*>& constants) {
+  const size_t inputs = graph.inputs().size();
+  for (Value* constant : constants) graph.ThawConstant(constant);
+  graph.FreezeInputs(inputs);
+}
+
+// Orders nodes and constants of one graph.
+class ByUse {
+ public:
+  ByUse(Graph& graph, const std::vector<Node*>& nodes, const std::vector<Value*>& constants)
+      : graph_(graph),
+        nodes_(nodes),
+        constants_(constants),
+        unmet_nodes_(nodes),
+        unmet_constants_(constants) {}
+
+  // The nodes in the order of their use by `results`, before `before`.
+  std::vector<Node*> Order(absl::Span<Value* const> results, Node* before) {
+    for (Value* result : results) {
+      if (!result) continue;
+      Read(result);
+      Follow();
+    }
+    for (Node* node : nodes_) {
+      Enter(node);
+      Follow();
+    }
+    if (node_order_ != nodes_) {
+      for (Node* node : node_order_) graph_.MoveBefore(node, before);
+    }
+    OrderConstants();
+    return std::move(node_order_);
+  }
+
+ private:
+  struct Step {
+    Node* node;
+    std::vector<Value*> reads = {};
+    size_t next = 0;
+  };
+
+  // Constants that nothing reads stay where they are.
+  void OrderConstants() {
+    if (constant_order_.size() < 2) return;
+    const absl::flat_hash_set<const Value*> read(constant_order_.begin(), constant_order_.end());
+    std::vector<Value*> as_made;
+    std::copy_if(constants_.begin(), constants_.end(), std::back_inserter(as_made),
+                 [&](const Value* constant) { return read.contains(constant); });
+    if (constant_order_ == as_made) return;
+    PutLast(graph_, constant_order_);
+    NumberInOrder(graph_, constant_order_);
+  }
+
+  void Enter(Node* node) {
+    if (!node || !unmet_nodes_.Meet(node)) return;
+    path_.push_back({node});
+    AppendReads(*node, &graph_, path_.back().reads);
+  }
+
+  void Read(Value* value) {
+    if (unmet_constants_.Meet(value)) {
+      constant_order_.push_back(value);
+    } else {
+      Enter(value->producer());
+    }
+  }
+
+  void Follow() {
+    while (!path_.empty()) {
+      Step& step = path_.back();
+      if (step.next < step.reads.size()) {
+        Read(step.reads[step.next++]);
+      } else {
+        node_order_.push_back(step.node);
+        path_.pop_back();
+      }
+    }
+  }
+
+  Graph& graph_;
+  const std::vector<Node*>& nodes_;
+  const std::vector<Value*>& constants_;
+  Unmet<Node> unmet_nodes_;
+  Unmet<Value> unmet_constants_;
+  std::vector<Node*> node_order_;
+  std::vector<Value*> constant_order_;
+  std::vector<Step> path_;
+};
+
+// Nested graphs that were made with the node: values of source files and of earlier rewrites have
+// names.
+void OrderNewBodies(Node& node) {
+  if (!node.has_subgraphs()) return;
+  for (Graph* body : node.subgraphs()) {
+    std::vector<Node*> nodes;
+    bool is_new = true;
+    for (Node* each = body->first(); each && is_new; each = each->next()) {
+      nodes.push_back(each);
+      for (const Value* output : each->outputs())
+        is_new = is_new && (!output || output->name().empty());
+    }
+    if (!is_new) continue;
+    for (Node* each : nodes) OrderNewBodies(*each);
+    const std::vector<Value*> constants = body->constants();
+    ByUse(*body, nodes, constants).Order(body->outputs(), nullptr);
+  }
+}
+
 }  // namespace
 
 void Builder::PutInOrderOfUse(absl::Span<Value* const> results) {
-  std::vector<x2ir::Node*>& made = at_.made;
-  if (made.size() + at_.constants.size() < 2) return;
-  Unmet<x2ir::Node> nodes(made);
-  Unmet<Value> constants(at_.constants);
-  std::vector<x2ir::Node*> order;
-  std::vector<Value*> constants_in_order;
-  struct Step {
-    x2ir::Node* node;
-    std::vector<Value*> reads;
-    size_t next = 0;
-  };
-  std::vector<Step> path;
-  const auto enter = [&](x2ir::Node* node) {
-    if (!node || !nodes.Meet(node)) return;
-    path.push_back({node, {}});
-    AppendReads(*node, at_.graph, path.back().reads);
-  };
-  const auto read = [&](Value* value) {
-    if (constants.Meet(value)) {
-      constants_in_order.push_back(value);
-    } else {
-      enter(value->producer());
-    }
-  };
-  const auto follow = [&] {
-    while (!path.empty()) {
-      Step& step = path.back();
-      if (step.next < step.reads.size()) {
-        read(step.reads[step.next++]);
-      } else {
-        order.push_back(step.node);
-        path.pop_back();
-      }
-    }
-  };
-  for (Value* result : results) {
-    if (!result) continue;
-    read(result);
-    follow();
-  }
-  for (x2ir::Node* node : made) {
-    enter(node);
-    follow();
-  }
-  if (order != made) {
-    for (x2ir::Node* node : order) at_.graph->MoveBefore(node, at_.before);
-    made = std::move(order);
-  }
-  if (constants_in_order.size() > 1) NumberInOrder(*at_.graph, constants_in_order);
+  for (x2ir::Node* node : at_.made) OrderNewBodies(*node);
+  if (at_.made.size() + at_.constants.size() < 2) return;
+  std::vector<x2ir::Node*> order =
+      ByUse(*at_.graph, at_.made, at_.constants).Order(results, at_.before);
+  at_.made = std::move(order);
 }
 
 }  // namespace x2ir

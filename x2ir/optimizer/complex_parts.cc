@@ -346,6 +346,9 @@ class ComplexSplitter {
       Splice(node, values, b, names_);
       return absl::OkStatus();
     }
+    Values parts;
+    for (const ComplexParts& result : results) parts.insert(parts.end(), {result.re, result.im});
+    b.PutInOrderOfUse(parts);
     for (Node* made : b.made()) {
       if (!node->name().empty()) {
         made->set_name(names_.Unique(StrCat(node->name(), "/", made->op().str())));

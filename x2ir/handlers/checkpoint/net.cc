@@ -79,6 +79,7 @@ Expr Net::Named(const Expr& x, std::string_view name) {
 }
 
 void Net::NameAll() {
+  b_.PutInOrderOfUse(graph().outputs());
   for (Node* node : graph().nodes()) {
     for (Value* value : node->outputs()) {
       if (value && value->name().empty()) graph().Rename(value, graph().UniqueName(node->op()));
