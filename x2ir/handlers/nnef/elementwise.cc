@@ -140,11 +140,6 @@ Value* IsInfRow(NnefArgs& a) {
                     {{"detect_positive", a.Flag("detect_positive") ? 1 : 0},
                      {"detect_negative", a.Flag("detect_negative") ? 1 : 0}});
 }
-Value* ToSoftsign(NnefWriter& w) {
-  const Expr x(w, w.in(0));
-  return x / (Abs(x) + 1.0);
-}
-
 // Whether rounding the other operand to a real number never takes it past these.
 bool ComparesExactly(const Value* bounds) {
   const Tensor* tensor = bounds->fixed_constant();
@@ -274,7 +269,6 @@ X2IR_NNEF_ONE(not, "not");
 #undef X2IR_NNEF_OLD
 #undef X2IR_NNEF_ONE
 X2IR_NNEF(abs).From("abs", OfOp("abs")).From("softabs", SoftabsRow).To("abs", ToAbs);
-X2IR_NNEF(softsign).To("div", ToSoftsign);
 X2IR_NNEF(sqrt)
     .From("sqrt", OfOp("sqrt"))
     .From("rsqrt", OfOne([](const Expr& x) { return Reciprocal(Sqrt(x)); }))

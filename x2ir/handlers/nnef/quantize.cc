@@ -116,8 +116,15 @@ absl::StatusOr<Value*> ToDequantize(NnefWriter& w) {
   const Tensor *q = w.in(0)->fixed_constant(), *scale = w.in(1)->fixed_constant();
   Value* offset = w.num_inputs() > 2 ? w.in(2) : nullptr;
   const Tensor* zero_point = offset ? offset->fixed_constant() : nullptr;
+  const DType t = w.dtype(0);
+  if (q && IsInteger(t) && BitWidth(t) < 8) {
+    std::vector<Value*> operands = w.node().inputs();
+    const DType wide = IsSignedInt(t) ? DType::kInt8 : DType::kUInt8;
+    operands[0] = CastNow({w, operands[0]}, wide);
+    if (offset) operands[2] = CastNow({w, offset}, wide);
+    return w.Op("dequantize_linear", operands, w.attrs());
+  }
   if (!q || !scale || (offset && !zero_point)) return CannotExpress("integers that are computed");
-  const DType t = q->dtype();
   const bool stored = (t == DType::kInt8 || t == DType::kUInt8 || t == DType::kInt16 ||
                        t == DType::kUInt16 || t == DType::kInt32) &&
                       !q->is_sparse() && scale->dtype() == DType::kFloat32 &&
