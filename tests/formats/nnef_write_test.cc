@@ -114,6 +114,11 @@ TEST(NnefWrite, StandardAndTract) {
        {"bool[2,2]{true, false, false, false}"},
        {"max_reduce"},
        true},
+      {"graph g(x: bool[2], z: int64[2]) -> (y) { c = int64[]{-9223372036854775808}\n y = "
+       "onnx.Where(x, z, c) }",
+       {"bool[2]{true, false}", "int64[2]{1, 2}"},
+       {"c = variable<integer>(shape = [], label"},
+       true},
       // tract has no split, no cast and no gather under these names.
       {"graph g(x: int32[4]) -> (a, b) { n = int64[2]{1, 3}\n a, b = onnx.Split(x, n) { axis = 0 } "
        "}",
@@ -143,6 +148,10 @@ TEST(NnefWrite, StandardAndTract) {
       {"graph g(x: int16[2], y: int16[2]) -> (z) { z = onnx.BitwiseXor(x, y) }",
        {"int16[2]{3, -1}", "int16[2]{5, 7}"},
        {"tract_core_bitxor(x, y)"}},
+      // Functions of several steps are computed in float32.
+      {"graph g(x: float16[2]) -> (y) { y = onnx.Erf(x) }",
+       {"float16[2]{0.5, -2}"},
+       {"to = 'f32'", "to = 'f16'"}},
       {"graph g(x: float64[2]) -> (y) { y = onnx.Abs(x) }", {"float64[2]{-0.5, 2}"}, {"select("}},
       {"graph g(x: int64[]) -> (y) { a = int64[]{0}\n d = int64[]{1}\n y = onnx.Range(a, x, d) }",
        {"int64[]{3}"},

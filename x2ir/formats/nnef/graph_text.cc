@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -175,7 +176,10 @@ class TextWriter {
       if (t == DType::kFloat32 && std::isfinite(tensor->AsDouble(0))) {
         return values_[value] = RealText(tensor->AsDouble(0));
       }
-      if (t == DType::kInt64) return values_[value] = StrCat(tensor->AsInt(0));
+      // A sign and a number are two parts of an expression: the least one has no positive number.
+      if (t == DType::kInt64 && tensor->AsInt(0) != std::numeric_limits<int64_t>::min()) {
+        return values_[value] = StrCat(tensor->AsInt(0));
+      }
       if (t == DType::kBool) return values_[value] = tensor->AsInt(0) ? "true" : "false";
     }
     X2IR_ASSIGN_OR_RETURN(std::string id, VariableOf(*value, Identifier(value->name()), false));

@@ -9,6 +9,7 @@
 #include "x2ir/formats/nnef/operators.h"
 #include "x2ir/handlers/nnef/nnef.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/op.h"
 
 namespace x2ir {
 namespace {
@@ -227,6 +228,15 @@ Expr NnefWriter::AsReal(Value* x) {
   const auto numbers = tensor ? tensor->ToInts() : absl::NotFoundError("");
   if (!numbers.ok()) return {b(), Cast(x, DType::kFloat32)};
   return NumbersAs(b(), DType::kFloat32, tensor->dims(), {numbers->begin(), numbers->end()});
+}
+bool NnefWriter::MadeFormulaOfHalves() {
+  const OpDef* op = FindOp(node().op());
+  if (num_inputs() == 0 || dtype(0) != DType::kFloat16 || !op) return false;
+  const NumberUse use = op->numbers().use;
+  if (use == NumberUse::kMoves || use == NumberUse::kCompares) return false;
+  return std::any_of(b().made().begin(), b().made().end(), [](const Node* made) {
+    return made->is_ir() && made->op() != Symbol("cast");
+  });
 }
 std::optional<Values> NnefWriter::Known() {
   if (node().num_outputs() != 1 || !node().output(0)) return std::nullopt;

@@ -176,7 +176,8 @@ Value* ToRound(NnefWriter& w) {
 
 // NNEF has no error function. Near 0 this is its power series, elsewhere the rational
 // approximation 7.1.26 of Abramowitz and Stegun: no more than 4e-7 off, relative to the result.
-Value* ToErf(NnefWriter& w) {
+absl::StatusOr<Value*> ToErf(NnefWriter& w) {
+  if (w.dtype(0) != DType::kFloat32) return CannotExpress("erf of elements of another type");
   const Expr x(w, w.in(0));
   const Expr size = Abs(x), near = Max(Min(x, 1.0), -1.0), square = Square(near);
   constexpr int kTerms = 10;
@@ -192,7 +193,7 @@ Value* ToErf(NnefWriter& w) {
   Expr poly = t * 1.061405429 - 1.453152027;
   for (const double c : {1.421413741, -0.284496736, 0.254829592}) poly = poly * t + c;
   const Expr far = Sign(x) * (1.0 - poly * t * Exp(-Square(size)));
-  return Where(size < 1.0, series * near, far);
+  return Where(size < 1.0, series * near, far).value();
 }
 
 absl::StatusOr<Value*> ToCast(NnefWriter& w) {
@@ -239,6 +240,7 @@ Value* ToIsNan(NnefWriter& w) {
   return Not(x == x);
 }
 absl::StatusOr<Value*> ToMean(NnefWriter& w) {
+  if (!IsFloating(w.dtype(0))) return CannotExpress("a mean of integers");
   Expr y(w, w.Op("sum", w.node().inputs()));
   return (y * (1.0 / static_cast<double>(w.num_inputs()))).value();
 }

@@ -3,7 +3,9 @@
 // logic, nn/reduce.rs, array/) and nnef/src/ops/nnef/deser.rs.
 //
 // Left out on purpose: quotients of signed integers, since tract divides by powers of two by a
-// shift, which rounds down; powers of integers, whose exponents it takes as unsigned.
+// shift, which rounds down; powers of integers, whose exponents it takes as unsigned; sums of
+// float16, which it adds in float16.
+
 #include <algorithm>
 #include <initializer_list>
 
@@ -18,6 +20,7 @@ constexpr uint32_t Types(std::initializer_list<DType> types) {
   return mask;
 }
 constexpr uint32_t kReals = Types({DType::kFloat16, DType::kFloat32, DType::kFloat64});
+constexpr uint32_t kHalf = Types({DType::kFloat16});
 constexpr uint32_t kHalves = Types({DType::kFloat16, DType::kFloat32});
 constexpr uint32_t kSignedInts = Types({DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64});
 constexpr uint32_t kUnsignedInts =
@@ -35,15 +38,17 @@ constexpr KernelRow kKernels[] = {
      "tract_core_scatter_elements",
      kItems},
     {"x2ir.dequantize", kSignedInts | kUnsignedInts},
-    {"add sub mul min max lt gt le ge eq ne sum_reduce max_reduce min_reduce argmax_reduce "
+    {"add sub mul min max lt gt le ge eq ne max_reduce min_reduce argmax_reduce "
      "argmin_reduce max_pool tract_core_product_reduce tract_core_topk tract_core_range",
      kNumbers},
+    {"sum_reduce", kNumbers & ~kHalf},
+    {"mean_reduce", kReals & ~kHalf},
     {"div", kReals | kUnsignedInts},
     {"neg", kReals | kSignedInts},
     {"abs", kHalves | kSignedInts},
     {"floor ceil", kReals | kSignedInts | kUnsignedInts},
     {"exp log sqrt rcp sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sign pow "
-     "mean_reduce relu prelu selu softplus linear batch_normalization avg_pool box "
+     "relu prelu selu softplus linear batch_normalization avg_pool box "
      "tract_core_fft",
      kReals},
     {"sigmoid softmax leaky_relu conv", kHalves},

@@ -72,6 +72,9 @@ class NnefWriter : public NodeWriter {
   // Integers as real numbers, whose arithmetic NNEF has. Exact up to kExact.
   static constexpr int64_t kExact = int64_t{1} << 24;
   Expr AsReal(Value* x);
+  // A formula of several operators for a function of float16, whose steps lose digits or overflow
+  // where the function does not: it is written in float32, between casts.
+  bool MadeFormulaOfHalves();
   // Integers and flags of the result, where inference knows them: NNEF has no arithmetic of these.
   std::optional<Values> Known();
 };
@@ -88,7 +91,9 @@ struct NnefDialect : DialectDefaults {
   template <typename Fn>
   static absl::StatusOr<Values> Write(NnefWriter& w, const Fn& row) {
     if (std::optional<Values> known = w.Known()) return *std::move(known);
-    return row(w);
+    X2IR_ASSIGN_OR_RETURN(Values values, row(w));
+    if (w.MadeFormulaOfHalves()) return CannotExpress("a formula in float16");
+    return values;
   }
 };
 
