@@ -121,6 +121,27 @@ absl::StatusOr<Value*> ToDiv(NnefWriter& w) {
                 {{"condition", by == 0.0}, {"true_value", w.Number(t, 0)}, {"false_value", q}});
 }
 
+// The result is of the base's type; exponents of another one are known to fit, or both are real
+// numbers, of which the wider type is taken.
+absl::StatusOr<Value*> ToPow(NnefWriter& w) {
+  const DType base = w.dtype(0), exponent = w.dtype(1);
+  if (base == exponent) return ToTwo("pow")(w);
+  if (IsFloating(base) && IsFloating(exponent)) {
+    const DType wide = BitWidth(base) > BitWidth(exponent) ? base : exponent;
+    return w.Cast(w.Op("pow", {w.Cast(w.in(0), wide), w.Cast(w.in(1), wide)}), base);
+  }
+  const Tensor* numbers = w.in(1)->fixed_constant();
+  const auto known = numbers ? numbers->ToInts() : absl::NotFoundError("");
+  constexpr int64_t kMost = 2048;  // all whole numbers of float16
+  if (!IsFloating(base) || !known.ok() || std::any_of(known->begin(), known->end(), [](int64_t n) {
+        return n < -kMost || n > kMost;
+      })) {
+    return CannotExpress("a power of ", Name(base), " by ", Name(exponent));
+  }
+  return w.Op("pow",
+              {w.in(0), NumbersAs(w, base, numbers->dims(), {known->begin(), known->end()})});
+}
+
 // tract has no absolute value of float64.
 absl::StatusOr<Value*> ToAbs(NnefWriter& w) {
   if (w.dtype(0) != DType::kFloat64) return ToOne("abs")(w);
@@ -313,7 +334,7 @@ X2IR_NNEF(pow)
     .From("tract_core_pow_const", PowConstRow)
     .From("tract_core_cbrt", OfOne([](const Expr& x) { return Sign(x) * Pow(Abs(x), 1.0 / 3); }))
     .From("rsqr", OfOne([](const Expr& x) { return 1.0 / Square(x); }))
-    .To("pow", ToTwo("pow"));
+    .To("pow", ToPow);
 X2IR_NNEF(mul)
     .From("mul", OfTwo(NnefMul))
     .From({"sqr", "square", "tract_core_square"}, OfOne([](const Expr& x) { return Square(x); }))
