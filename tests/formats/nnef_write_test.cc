@@ -131,6 +131,9 @@ TEST(NnefWrite, StandardAndTract) {
       {"graph g(x: int32[3], i: int64[2]) -> (y) { y = onnx.Gather(x, i) { axis = 0 } }",
        {"int32[3]{5, 6, 7}", "int64[2]{2, 0}"},
        {"tract_core_gather(x, i, axis = 0)"}},
+      {"graph g(x: float16[2]) -> (y, z) { y = onnx.Identity(x)\n z = onnx.Reciprocal(x) }",
+       {"float16[2]{0.5, -2}"},
+       {"y = x;", "z = div(1.0, x);"}},
       // Quotients towards zero, by zero 0; the least number by -1 is itself.
       {"graph g(x: int8[4], y: int8[4]) -> (z) { z = onnx.Div(x, y) }",
        {"int8[4]{-7, 7, -128, 5}", "int8[4]{2, -2, -1, 0}"},

@@ -75,7 +75,7 @@ class TextWriter {
       // A result has a name of its own.
       if (!output->producer() || !returned.insert(output).second) {
         const std::string copy = Identifier(output->name());
-        StrAppend(&lines_, "    ", copy, " = copy(", id, ");\n");
+        StrAppend(&lines_, "    ", copy, " = ", CopyText(id), ";\n");
         id = copy;
       }
       StrAppend(&outputs, outputs.empty() ? "" : ", ", id);
@@ -216,6 +216,10 @@ class TextWriter {
     }
     return StrCat("[", list, "]");
   }
+  // tract has no operator that copies.
+  std::string CopyText(const std::string& id) const {
+    return for_tract() ? id : StrCat("copy(", id, ")");
+  }
   std::string ResultId(const Value* output) {
     const auto known = values_.find(output);
     const std::string id = output && known != values_.end()
@@ -270,6 +274,12 @@ class TextWriter {
     }
     if (op->name == "x2ir.dequantize") return WriteDequantized(node);
     if (for_tract() && op->name == "split") return WriteSlices(node);
+    if (for_tract() && (op->name == "copy" || op->name == "rcp")) {
+      X2IR_ASSIGN_OR_RETURN(const std::string x, OperandText(node.input(0)));
+      const std::string text = op->name == "copy" ? CopyText(x) : StrCat("div(1.0, ", x, ")");
+      StrAppend(&lines_, "    ", ResultId(node.output(0)), " = ", text, ";\n");
+      return absl::OkStatus();
+    }
     std::string arguments;
     for (const Parameter& param : op->params) {
       std::vector<std::string> given;

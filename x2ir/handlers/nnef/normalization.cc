@@ -28,7 +28,7 @@ Value* LocalResponseRow(NnefArgs& a) {
 }
 Value* TractLocalResponseRow(NnefArgs& a) {
   const int64_t size = a.Integer("size");
-  if (size < 1) a.Fail(Invalid("a size of ", size));
+  if (size < 1 || size >= (int64_t{1} << 31)) a.Fail(Invalid("a size of ", size));
   const double alpha = a.Number("alpha"), beta = a.Number("beta"), bias = a.Number("bias");
   return LocalResponseNorm(a.Tensor("input"), size, alpha, beta, bias);
 }

@@ -35,7 +35,7 @@ Value* StftRow(NnefArgs& a) {
   a.Require(size.is_static(), "frames of an axis of unknown size");
   if (frame < 1 || stride < 1 || size.value() < frame) a.Fail(Invalid("frames that do not fit"));
   const int64_t frames = (size.value() - frame) / stride + 1;
-  constexpr int64_t kMost = int64_t{1} << 26;
+  constexpr int64_t kMost = int64_t{1} << 22;
   a.Require(frames <= kMost / frame, "so many frames");
   std::vector<int64_t> places;
   for (int64_t i = 0; i < frames; ++i) {
