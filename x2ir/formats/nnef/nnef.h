@@ -1,8 +1,8 @@
 // Models of NNEF, Khronos's exchange format (1.0.x): a folder with a text, graph.nnef, and a file
 // for each tensor (LABEL.dat), or an archive of such a folder (.tar, .tgz). Calls of operators are
 // nodes of dialect "nnef". Fragments that a file defines are written out where they are called.
-// tract's extensions are read where they have an operation here. Sources:
-// sonos/tract's crate nnef, and KhronosGroup/NNEF-Tools.
+// tract's extensions are read where they have an operation here, and written where the standard has
+// none. Sources: sonos/tract's crate nnef, and KhronosGroup/NNEF-Tools.
 #ifndef X2IR_FORMATS_NNEF_NNEF_H_
 #define X2IR_FORMATS_NNEF_NNEF_H_
 
