@@ -75,6 +75,7 @@ class WriteOptions(TypedDict, total=False):
     force: bool | None
     layout: Literal["keep", "channels_first", "channels_last"] | None
     weights: Literal["copy", "reference"] | None
+    nnef_standard: bool | None
     frozen: bool | None
     opset: int | None
     extra_opset: str | Sequence[str] | Mapping[str, int] | None
@@ -156,6 +157,7 @@ class ConvertOptions(TypedDict, total=False):
     entry: str | None
     checks: bool | None
     hdf5_library: bool | None
+    nnef_standard: bool | None
     frozen: bool | None
     snapshot: str | None
     job: str | None

@@ -353,6 +353,8 @@ TEST_F(Options, OfConversions) {
       {"--float64-as-float32",
        "VERB double.onnx --to coreml -o a.mlpackage -q @; x2ir info a.mlpackage",
        "--float64-as-float32", "coreml.relu"},
+      {"--nnef-standard", "VERB double.onnx --to nnef -o a.nnef @", "--nnef-standard",
+       "tract has: .*inputs of float64"},
       {"--quantize", "VERB big.onnx --to tfjs -o web -q @; cat web/model.json", "--quantize uint8",
        "\"quantization\": *\\{\"dtype\": *\"uint8\""},
       {"--keep-nchw", "VERB conv.onnx --to tensorflow -o a.pbtxt -q @; cat a.pbtxt", "--keep-nchw",

@@ -1,9 +1,10 @@
 // ONNX's node tests as models of NNEF, through their files, and back: the same results. Half of
 // them are written as folders, half as archives, of which half are compressed. What is not written
-// stands in tests/golden/nnef_one_way.txt with the reason.
+// stands in tests/golden/nnef_one_way.txt with the reason, and in nnef_standard_one_way.txt what is
+// not written where the file must not need tract.
 //
 //   X2IR_CASES=REGEX       only the cases whose names match, each with its reason
-//   X2IR_UPDATE_GOLDEN=1   writes nnef_one_way.txt
+//   X2IR_UPDATE_GOLDEN=1   writes these lists
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -27,11 +28,11 @@ namespace x2ir {
 namespace {
 
 // Written to memory, and read from there.
-ThroughFile ThroughModel(size_t kind) {
-  return [kind](const Model& written) -> absl::StatusOr<Model> {
+ThroughFile ThroughModel(size_t kind, bool standard) {
+  return [kind, standard](const Model& written) -> absl::StatusOr<Model> {
     const auto files = std::make_shared<std::map<std::string, std::string>>();
     const std::string name = kind == 1 ? "m.nnef.tar" : kind == 3 ? "m.nnef.tgz" : "m.nnef";
-    X2IR_RETURN_IF_ERROR(WriteNnef(written, IntoMemory(name, files)));
+    X2IR_RETURN_IF_ERROR(WriteNnef(written, IntoMemory(name, files), standard));
     if (kind % 2 != 0) return ReadNnef(FromMemory("", name, files));
     return ReadNnef(FromMemory("m.nnef/", "graph.nnef", files));
   };
@@ -39,8 +40,15 @@ ThroughFile ThroughModel(size_t kind) {
 
 TEST(NnefBack, NodeTestsComeBack) {
   ExpectNodeTestsComeBack(
-      "nnef", [](size_t number) { return ThroughModel(number % 4); },
+      "nnef", [](size_t number) { return ThroughModel(number % 4, /*standard=*/false); },
       "tests/golden/nnef_one_way.txt", "Node tests that are not written as models of NNEF.");
+}
+
+TEST(NnefBack, NodeTestsComeBackByTheStandard) {
+  ExpectNodeTestsComeBack(
+      "nnef", [](size_t number) { return ThroughModel(number % 4, /*standard=*/true); },
+      "tests/golden/nnef_standard_one_way.txt",
+      "Node tests that are not written as models of NNEF by its standard alone.");
 }
 
 // Networks through a file and back, compared node by node. Where sizes of inputs are not known and

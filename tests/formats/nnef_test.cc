@@ -248,15 +248,101 @@ TEST(Nnef, UpdatedVariablesAreInputsAndOutputs) {
             "float32[2]{32, 64}; float32[2]{11, 22}");
 }
 
-// Stored integers of a quantization are the numbers that they stand for.
+// Stored integers of a quantization are the numbers that they stand for, by the formulas of the
+// standard's fragments.
 TEST(Nnef, QuantizedVariables) {
-  const NnefFileMap files = {
-      {"graph.nnef", NnefText("[2]", "w = variable(shape = [2], label = 'w'); y = x + w;")},
-      {"w.dat", NnefDat(2, 8, {2}, "\x03\x05")},
-      {"graph.quant",
-       "\"w\": zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
-       "symmetric = false);\n"}};
-  EXPECT_EQ(ResultsText(ReadNnefFiles(files), {"float32[2]{0, 10}"}), "float32[2]{1, 12}");
+  struct QuantRow {
+    uint16_t type;
+    uint32_t bits;
+    std::string_view items, quantization, want;
+  };
+  using namespace std::string_view_literals;
+  const QuantRow rows[] = {
+      {2, 8, "\x03\x05\x00\xff"sv,
+       "zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
+       "symmetric = false)",
+       "1, 2, -0.5, 127"},
+      {3, 8, "\x03\xfd\x00\x80"sv,
+       "zero_point_linear_quantize(zero_point = -1, scale = 2.0, bits = 8, signed = true, "
+       "symmetric = false)",
+       "8, -4, 2, -254"},
+      {3, 16, "\x03\x00\xff\xff\x00\x01\x00\x80"sv,
+       "zero_point_linear_quantize(zero_point = 0, scale = 0.5, bits = 16, signed = true, "
+       "symmetric = true)",
+       "1.5, -0.5, 128, -16384"},
+      {3, 32, "\x03\x00\x00\x00\xff\xff\xff\xff\x00\x00\x01\x00\x00\x00\x00\x00"sv,
+       "zero_point_linear_quantize(zero_point = 0, scale = 0.5, bits = 32, signed = true, "
+       "symmetric = true)",
+       "1.5, -0.5, 32768, 0"},
+      // Four bits of eight, and one step for each row.
+      {2, 8, "\x03\x05\x00\x0f"sv,
+       "zero_point_linear_quantize(zero_point = 8, scale = 1.0, bits = 4, signed = false, "
+       "symmetric = false)",
+       "-5, -3, -8, 7"},
+      {3, 8, "\x03\xfd\x00\x80"sv,
+       "zero_point_linear_quantize(zero_point = 0, scale = [[1.0], [0.5]], bits = 8, signed = "
+       "true, symmetric = false)",
+       "3, -3, 0, -64"},
+      {3, 8, "\x03\xfd\x00\x80"sv,
+       "zero_point_linear_quantize(zero_point = [1, 2], scale = [1.0, 0.5], bits = 8, signed = "
+       "true, symmetric = false)",
+       "2, -4, -1, -65"},
+      // 255 steps between -1 and 254; of signed ones the least is the minimum.
+      {2, 8, "\x00\x01\x05\xff"sv, "linear_quantize(min = -1.0, max = 254.0, bits = 8)",
+       "-1, 0, 4, 254"},
+      {2, 8, "\x00\x01\x05\xff"sv,
+       "min_max_linear_quantize(min = -1.0, max = 254.0, bits = 8, signed = false, symmetric = "
+       "false)",
+       "-1, 0, 4, 254"},
+      {3, 8, "\x80\x00\x01\x7f"sv,
+       "min_max_linear_quantize(min = 0.0, max = 255.0, bits = 8, signed = true, symmetric = "
+       "false)",
+       "0, 128, 129, 255"},
+      // 254 steps, from -127 on.
+      {3, 8, "\x81\x00\x01\x7f"sv,
+       "min_max_linear_quantize(min = -127.0, max = 127.0, bits = 8, signed = true, symmetric = "
+       "true)",
+       "-127, 0, 1, 127"},
+  };
+  for (const QuantRow& row : rows) {
+    const NnefFileMap files = {
+        {"graph.nnef", NnefText("[2,2]", "w = variable(shape = [2,2], label = 'w'); y = x + w;")},
+        {"w.dat", NnefDat(row.type, row.bits, {2, 2}, row.items)},
+        {"graph.quant", StrCat("\"w\": ", row.quantization, ";\n")}};
+    EXPECT_EQ(ResultsText(ReadNnefFiles(files), {"float32[2,2]{0, 0, 0, 0}"}),
+              StrCat("float32[2,2]{", row.want, "}"))
+        << row.quantization;
+  }
+}
+
+// Other tensors are rounded as their quantization says: halves away from zero, clamped to what the
+// bits hold.
+TEST(Nnef, QuantizedActivations) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"zero_point_linear_quantize(zero_point = 1, scale = 0.5, bits = 8, signed = false, "
+       "symmetric = false)",
+       "0.5, -0.5, -0.5, 127"},
+      {"zero_point_linear_quantize(zero_point = 0, scale = 0.5, bits = 8, signed = true, symmetric "
+       "= false)",
+       "0.5, -0.5, -64, 63.5"},
+      {"zero_point_linear_quantize(zero_point = 0, scale = 0.5, bits = 8, signed = true, symmetric "
+       "= true)",
+       "0.5, -0.5, -63.5, 63.5"},
+      {"zero_point_linear_quantize(zero_point = 0, scale = 0.5, bits = 4, signed = true, symmetric "
+       "= false)",
+       "0.5, -0.5, -4, 3.5"},
+      {"linear_quantize(min = -1.0, max = 2.0, bits = 2)", "0, 0, -1, 2"},
+      {"min_max_linear_quantize(min = -1.0, max = 1.0, bits = 2, signed = true, symmetric = true)",
+       "0, 0, -1, 1"},
+      {"logarithmic_quantize(max = 4.0, bits = 2)", "0.5, -0.5, -4, 4"},
+  };
+  for (const auto& [quantization, want] : rows) {
+    const NnefFileMap files = {{"graph.nnef", NnefText("[2,2]", "t = x + 0.0; y = t + 0.0;")},
+                               {"graph.quant", StrCat("\"t\": ", quantization, ";\n")}};
+    EXPECT_EQ(ResultsText(ReadNnefFiles(files), {"float32[2,2]{0.25, -0.25, -1000, 1000}"}),
+              StrCat("float32[2,2]{", want, "}"))
+        << quantization;
+  }
 }
 
 // Written as a folder and as archives; the same bytes when it is written again.

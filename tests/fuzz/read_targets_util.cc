@@ -672,8 +672,30 @@ graph g(x) -> (y, z) {
                             hidden = 1, chunk = -1);
 }
 )";
+// Types of tract's, Fourier transforms, boxes, and integers with steps for each row.
+constexpr char kNnefTract[] = R"(version 1.0;
+extension tract_registry tract_core;
+extension tract_registry tract_onnx;
+graph g(x, b) -> (y, z, k) {
+  x = tract_core_external(shape = [1, 4, 2], datum_type = 'f64');
+  b = external<scalar>(shape = [1, 2, 4]);
+  w = variable<scalar>(shape = [2, 2, 3], label = 'w');
+  f = tract_core_fft(x, axis = 1, inverse = true);
+  y = tract_core_stft(f, axis = 1, frame = 2, stride = 1, window = [1.0, 0.5]);
+  s = constant(shape = [1,1,2], value = [0.5]);
+  k = tract_onnx_non_max_suppression(b, s, 2, 0.5, 0.1, center_point_box = 1);
+  v, i = tract_core_topk(w, 2, axis = 2, largest = false);
+  z = tract_core_scatter_elements(w, i, v, axis = 2) / tract_core_cast(i, to = 'f32');
+}
+)";
+constexpr char kNnefRowQuant[] =
+    "\"w\": zero_point_linear_quantize(zero_point = [1, 2], scale = [0.5, 0.25], bits = 8, signed "
+    "= "
+    "false, symmetric = false);\n\"z\": min_max_linear_quantize(min = -1.0, max = 1.0, bits = 4, "
+    "signed = true, symmetric = true);\n";
 std::vector<std::string> NnefFiles() {
-  return {StrCat(kNnefText, kFileBoundary, NnefTensor(), kFileBoundary, kNnefQuant),
+  return {StrCat(kNnefTract, kFileBoundary, NnefTensor(), kFileBoundary, kNnefRowQuant),
+          StrCat(kNnefText, kFileBoundary, NnefTensor(), kFileBoundary, kNnefQuant),
           StrCat(kNnefStates, kFileBoundary, NnefTensor(), kFileBoundary)};
 }
 std::vector<std::string> NnefArchives() {

@@ -72,6 +72,9 @@ ItemOr GraphMaker::Call(const SyntaxExpr& call, Scope* scope) {
     if (name.find('.') == name.npos) return CallOperator(call, *op, scope);
   }
   if (own != fragments_.end()) return CallOperator(call, *own->second, scope);
+  if (const std::string_view why = RefusalOf(name); !why.empty()) {
+    return Unimplemented("operator '", name, "': ", why);
+  }
   return Unimplemented("operator '", name, "', which the file does not define either");
 }
 ItemOr GraphMaker::Builtin(const SyntaxExpr& call, Scope* scope) {

@@ -50,8 +50,12 @@ std::vector<std::string> FilesOfNnefFolder(const std::string& path) {
     .doc = "Models of NNEF: a folder of graph.nnef and tensors, or an archive of it",
     .recognize = RecognizeNnef,
     .read = [](const Source& source, const ReadRequest&) { return ReadNnef(source); },
-    .write = [](const Model& model, const Sink& sink,
-                const FormatOptions&) { return WriteNnef(model, sink); },
+    .write_options = {OptionDef::Flag(
+        "nnef_standard", "Write what the standard has alone, and nothing that only tract reads")},
+    .write =
+        [](const Model& model, const Sink& sink, const FormatOptions& options) {
+          return WriteNnef(model, sink, options.Flag("nnef_standard"));
+        },
     .companions = FilesOfNnefFolder,
 });
 

@@ -1,8 +1,8 @@
 // Models of NNEF, Khronos's exchange format (1.0.x): a folder with a text, graph.nnef, and a file
 // for each tensor (LABEL.dat), or an archive of such a folder (.tar, .tgz). Calls of operators are
 // nodes of dialect "nnef". Fragments that a file defines are written out where they are called.
-// tract's extensions are read where they have an operation here. Sources:
-// sonos/tract's crate nnef, and KhronosGroup/NNEF-Tools.
+// tract's extensions are read where they have an operation here, and written where the standard has
+// none. Sources: sonos/tract's crate nnef, and KhronosGroup/NNEF-Tools.
 #ifndef X2IR_FORMATS_NNEF_NNEF_H_
 #define X2IR_FORMATS_NNEF_NNEF_H_
 
@@ -22,6 +22,12 @@ inline constexpr char kDialect[] = "nnef";
 // An attribute of every node, a list of texts: the parameter that each operand is given to. A
 // parameter that is a list of numbers may be one operand (rank 1) or one for each number.
 inline constexpr char kOperands[] = "x2ir.operands";
+// An attribute of a node that is written: the standard does not have it for its types of elements,
+// and tract has. Its text says what it is of ("int32").
+inline constexpr char kOfTract[] = "x2ir.of_tract";
+// An attribute of `split` that is written: the sizes of the parts along its axis. tract does not
+// have the operator, and reads slices instead.
+inline constexpr char kPartSizes[] = "x2ir.part_sizes";
 // An annotation of inputs: a variable that runs change. An output NAME_out has its next value.
 inline constexpr char kState[] = "nnef.state";
 // Files of a folder.
@@ -38,9 +44,9 @@ inline bool IsArchiveName(std::string_view name) {
 absl::StatusOr<Model> ReadNnef(const Source& source);
 
 // The folder, or an archive where the sink's name is one's (nnef::IsArchiveName). A folder that
-// exists is replaced whole. FailedPrecondition for what NNEF cannot hold; AlreadyExists for a
-// folder that has other files.
-absl::Status WriteNnef(const Model& model, const Sink& sink);
+// exists is replaced whole. `standard`: nothing that tract alone reads. FailedPrecondition for what
+// NNEF cannot hold; AlreadyExists for a folder that has other files.
+absl::Status WriteNnef(const Model& model, const Sink& sink, bool standard = false);
 
 }  // namespace x2ir
 

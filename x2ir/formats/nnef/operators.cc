@@ -1,5 +1,7 @@
 #include "x2ir/formats/nnef/operators.h"
 
+#include <algorithm>
+
 #include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
@@ -17,13 +19,16 @@ constexpr std::string_view kOne = "(y: tensor<?>)";
 
 constexpr Group kGroups[] = {
     {"exp log sin cos tan asin acos atan sinh cosh asinh acosh atanh abs sign rcp neg floor ceil "
-     "round sqr sqrt rsqr rsqrt log2 relu sigmoid tanh softplus silu",
+     "round sqr sqrt rsqr rsqrt log2 relu sigmoid tanh softplus silu square recip",
      "x: tensor<scalar>", kOne},
     {"not", "x: tensor<logical>", kOne},
     {"copy", "x: tensor<?>", kOne},
     {"tract_core_erf tract_core_round_even tract_core_cbrt tract_core_cot tract_core_silu "
      "tract_transformers_silu tract_core_hard_swish tract_core_isinf tract_core_is_nan "
-     "tract_core_square tract_core_gelu_approximate tract_core_bitnot",
+     "tract_core_square tract_core_gelu_approximate tract_core_bitnot tract_core_tan "
+     "tract_core_asin tract_core_acos tract_core_atan tract_core_sinh tract_core_cosh "
+     "tract_core_asinh tract_core_acosh tract_core_atanh tract_onnx_is_nan tract_extra_is_nan "
+     "tract_onnx_erf",
      "x: tensor<?>", kOne},
     {"add sub mul div pow lt gt le ge eq ne min max", "x: tensor<scalar>, y: tensor<scalar>", kOne},
     {"and or", "x: tensor<logical>, y: tensor<logical>", kOne},
@@ -31,6 +36,23 @@ constexpr Group kGroups[] = {
      "a: tensor<?>, b: tensor<?>", kOne},
     {"tract_core_gelu_approx tract_transformers_gelu_approx",
      "input: tensor<scalar>, fast_impl: logical = false", kOne},
+    {"tract_core_is_inf tract_onnx_isinf tract_extra_is_inf",
+     "input: tensor<scalar>, detect_positive: logical = true, detect_negative: logical = true",
+     kOne},
+    {"tract_core_fft", "input: tensor<scalar>, axis: integer, inverse: logical", kOne},
+    {"tract_core_stft",
+     "input: tensor<scalar>, axis: integer, frame: integer, stride: integer, "
+     "window: tensor<scalar> = 0.0",
+     kOne},
+    {"tract_onnx_lrn",
+     "input: tensor<scalar>, alpha: scalar = 0.0001, beta: scalar = 0.75, bias: scalar = 1.0, "
+     "size: integer",
+     kOne},
+    {"tract_onnx_non_max_suppression",
+     "boxes: tensor<scalar>, scores: tensor<scalar>, "
+     "max_output_boxes_per_class: tensor<integer> = 0, iou_threshold: tensor<scalar> = 0.0, "
+     "score_threshold: tensor<scalar> = 0.0, center_point_box: integer = 0",
+     kOne},
     {"tract_core_pow_const", "input: tensor<scalar>, exponent: scalar", kOne},
     {"tract_core_clamped_swiglu",
      "gate: tensor<scalar>, up: tensor<scalar>, alpha: scalar, limit: scalar", kOne},
@@ -128,19 +150,6 @@ constexpr Group kGroups[] = {
      "input: tensor<scalar>, mean: tensor<scalar>, "
      "variance: tensor<scalar>, offset: tensor<scalar>, scale: tensor<scalar>, epsilon: scalar",
      kOne},
-    {"avg_roi_pool max_roi_pool",
-     "input: tensor<scalar>, rois: tensor<scalar>, "
-     "batch_index: tensor<integer>, output_size: integer[]",
-     kOne},
-    {"roi_resample",
-     "input: tensor<scalar>, rois: tensor<scalar>, "
-     "batch_index: tensor<integer>, output_size: integer[], method: string = 'symmetric'",
-     kOne},
-    {"avg_roi_align max_roi_align",
-     "input: tensor<scalar>, rois: tensor<scalar>, "
-     "batch_index: tensor<integer>, output_size: integer[], sampling_rate: integer[], "
-     "resize_method: string = 'symmetric'",
-     kOne},
     {"min_max_linear_quantize",
      "x: tensor<scalar>, min: tensor<scalar>, max: tensor<scalar>, "
      "bits: integer, signed: logical, symmetric: logical",
@@ -190,7 +199,7 @@ constexpr Group kGroups[] = {
      "input: tensor<?>, axis: integer, stride: integer, modulo: integer = 0", kOne},
     {"tract_core_dyn_slice",
      "input: tensor<?>, start: integer, end: integer, len: integer, axis: integer", kOne},
-    {"tract_core_grid_sample",
+    {"tract_core_grid_sample tract_onnx_grid_sample",
      "input: tensor<scalar>, grid: tensor<scalar>, mode: string = 'bilinear', "
      "padding_mode: string = 'zeros', align_corners: logical = false",
      kOne},
@@ -222,38 +231,109 @@ constexpr Group kGroups[] = {
      "is_causal: logical = false",
      kOne},
     {"x2ir.element", "input: tensor<?>, index: integer", kOne},
-    {"x2ir.dequantize", "input: tensor<?>, quantize: string", kOne},
+    // A variable of integers that graph.quant names. Its operand has the name that the quantization
+    // gives it when it is read.
+    {"x2ir.dequantize",
+     "x: tensor<?>, zero_point: tensor<integer> = 0, scale: tensor<scalar> = 1.0, "
+     "min: tensor<scalar> = 0.0, max: tensor<scalar> = 0.0, quantize: string",
+     kOne},
 };
 #undef X2IR_NNEF_WINDOW
+
+struct Refusal {
+  std::string_view names, why;
+};
+constexpr Refusal kRefusals[] = {
+    {"avg_roi_pool max_roi_pool roi_resample avg_roi_align max_roi_align",
+     "no public text says what the coordinates of regions mean"},
+    {"tract_core_load tract_core_store tract_core_delay tract_pulse_delay tract_pulse_mask "
+     "tract_pulse_pulse_pad tract_extra_exp_unit_norm tract_extra_exp_mean_norm "
+     "tract_transformers_dyn_kv_cache tract_transformers_quantized_dyn_kv_cache "
+     "tract_transformers_gpt_oss_sdpa tract_transformers_gdn_recurrent "
+     "tract_transformers_causal_conv1d_update",
+     "it keeps a state between runs"},
+    {"tract_core_qconv tract_core_qmatmul tract_core_einsum_q",
+     "its result is of a type of tract's, integers with a scale, which all that uses it heeds"},
+    {"tract_core_matmul", "an older form of tract_core_einsum, whose axes have no written meaning"},
+    {"tract_core_complex_to_inner_dim tract_core_inner_dim_to_complex", "complex numbers"},
+    {"tract_core_vptq_gemm tract_core_lir_matmul_unary", "weights in a packing of tract's"},
+    {"tract_core_force_eval tract_core_scaled_rms_norm tract_onnx_resize tract_onnx_non_zero",
+     "it is not mapped"},
+    {"tract_onnx_random tract_onnx_multinomial", "random numbers"},
+    {"tract_onnx_ml_category_mapper_to_int tract_onnx_ml_direct_lookup "
+     "tract_onnx_ml_linear_classifier tract_onnx_ml_linear_regressor tract_onnx_ml_normalizer "
+     "tract_onnx_ml_tree_ensemble_classifier",
+     "it is not of a neural network"},
+    {"tract_resource_get", "a value of a file of settings beside the model"},
+};
+
+// Calls `fn` with each of the names that are apart by spaces.
+template <typename Fn>
+void ForEachName(std::string_view names, const Fn& fn) {
+  while (!names.empty()) {
+    const size_t end = std::min(names.find(' '), names.size());
+    fn(names.substr(0, end));
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+}
 
 StringMap<Fragment> MakeOperators() {
   StringMap<Fragment> all;
   for (const Group& group : kGroups) {
-    std::string_view names = group.names;
-    while (!names.empty()) {
-      const size_t end = std::min(names.find(' '), names.size());
+    ForEachName(group.names, [&](std::string_view name) {
       // Names of our own have a dot, which a text cannot have.
       auto parsed =
           ParseFragments(StrCat("fragment op(", group.params, ") -> ", group.results, ";"));
-      if (parsed.ok()) {
-        (*parsed)[0].name = std::string(names.substr(0, end));
-        all[(*parsed)[0].name] = std::move((*parsed)[0]);
-      }
-      names.remove_prefix(std::min(end + 1, names.size()));
-    }
+      if (!parsed.ok()) return;
+      (*parsed)[0].name = std::string(name);
+      all[(*parsed)[0].name] = std::move((*parsed)[0]);
+    });
   }
+  return all;
+}
+
+const StringMap<Fragment>& DeclaredOperators() {
+  static const auto& all = *new StringMap<Fragment>(MakeOperators());
   return all;
 }
 
 }  // namespace
 
 const Fragment* FindOperator(std::string_view name) {
-  static const auto& all = *new StringMap<Fragment>(MakeOperators());
-  const auto it = all.find(name);
-  return it == all.end() ? nullptr : &it->second;
+  const auto it = DeclaredOperators().find(name);
+  return it == DeclaredOperators().end() ? nullptr : &it->second;
+}
+std::string_view RefusalOf(std::string_view name) {
+  std::string_view why;
+  for (const Refusal& refusal : kRefusals) {
+    ForEachName(refusal.names, [&](std::string_view of) {
+      if (of == name) why = refusal.why;
+    });
+  }
+  return why;
+}
+std::vector<std::string> TractOperators() {
+  std::vector<std::string> names;
+  for (const auto& [name, fragment] : DeclaredOperators()) {
+    if (IsTracts(name)) names.push_back(name);
+  }
+  for (const Refusal& refusal : kRefusals) {
+    ForEachName(refusal.names, [&](std::string_view name) {
+      if (IsTracts(name)) names.emplace_back(name);
+    });
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 bool IsTracts(std::string_view name) { return name.starts_with("tract_"); }
+std::string_view RegistryOf(std::string_view name) {
+  for (const std::string_view registry :
+       {"tract_onnx", "tract_pulse", "tract_resource", "tract_transformers", "tract_extra"}) {
+    if (name.starts_with(registry)) return registry;
+  }
+  return "tract_core";
+}
 
 }  // namespace nnef
 }  // namespace x2ir

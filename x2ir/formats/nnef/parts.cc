@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "x2ir/formats/nnef/graph_maker_internal.h"
+#include "x2ir/formats/nnef/item_types.h"
 #include "x2ir/formats/nnef/nnef.h"
 #include "x2ir/formats/nnef/operators.h"
 #include "x2ir/graph_wrapper/numbers.h"
@@ -12,28 +13,6 @@
 
 namespace x2ir {
 namespace nnef {
-namespace {
-
-DType TypeNamed(std::string_view name) {
-  struct Row {
-    std::string_view name;
-    DType dtype;
-  };
-  static constexpr Row kRows[] = {
-      {"scalar", DType::kFloat32}, {"integer", DType::kInt64}, {"logical", DType::kBool},
-      {"f16", DType::kFloat16},    {"f32", DType::kFloat32},   {"f64", DType::kFloat64},
-      {"i8", DType::kInt8},        {"i16", DType::kInt16},     {"i32", DType::kInt32},
-      {"i64", DType::kInt64},      {"u8", DType::kUInt8},      {"u16", DType::kUInt16},
-      {"u32", DType::kUInt32},     {"u64", DType::kUInt64},    {"bool", DType::kBool},
-      {"tdim", DType::kInt64}};
-  for (const Row& row : kRows) {
-    if (row.name == name) return row.dtype;
-  }
-  return DType::kUndefined;
-}
-
-}  // namespace
-
 absl::StatusOr<std::string> GraphMaker::LabelOf(const SyntaxExpr& call, Scope* scope) {
   X2IR_ASSIGN_OR_RETURN(const Item label, ArgumentOf(call, "label", scope));
   if (label.kind != Item::kText) return Invalid("a label that is no text");
@@ -64,7 +43,7 @@ ItemOr GraphMaker::External(const SyntaxExpr& call, Scope* scope) {
       }
     }
   }
-  const DType dtype = TypeNamed(type);
+  const DType dtype = ItemTypeNamed(type);
   if (dtype == DType::kUndefined) return Unimplemented("external tensors of type '", type, "'");
   if (graph_ != model_->graph.get()) return Unimplemented("external tensors in the body of a scan");
   Value* input = graph_->AddInput(graph_->UniqueName("external"), Type::Tensor(dtype, Shape(dims)));

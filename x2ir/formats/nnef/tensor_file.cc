@@ -143,11 +143,12 @@ absl::StatusOr<StoredTensor> ReadTensorFile(const BlobPtr& file) {
   return StoredTensor{*std::move(tensor), type == kQuantizedUnsigned || type == kQuantizedSigned};
 }
 
-absl::StatusOr<std::string> TensorHeader(const Tensor& tensor) {
+absl::StatusOr<std::string> TensorHeader(const Tensor& tensor, bool quantized) {
   const DType t = tensor.dtype();
   const int bits = t == DType::kBool ? 8 : tensor.is_string() ? 0 : BitWidth(t);
   uint16_t type = kBools;
   if (t != DType::kBool) type = IsFloating(t) ? kFloat : IsSignedInt(t) ? kSigned : kUnsigned;
+  if (quantized) type = IsSignedInt(t) ? kQuantizedSigned : kQuantizedUnsigned;
   if (tensor.is_sparse() || TypeOfItems(type, static_cast<uint32_t>(bits)) != t) {
     return CannotExpress("a tensor of type ", Name(t));
   }

@@ -19,8 +19,9 @@ struct StoredTensor {
 
 // Blocks become floats. DataLoss for a broken file, Unimplemented for elements of other types.
 absl::StatusOr<StoredTensor> ReadTensorFile(const BlobPtr& file);
-// FailedPrecondition for tensors that no such file holds: more than eight axes, 4 GiB, other types.
-absl::StatusOr<std::string> TensorHeader(const Tensor& tensor);
+// `quantized`: integers that a quantization gives their meaning. FailedPrecondition for tensors
+// that no such file holds: more than eight axes, 4 GiB, other types.
+absl::StatusOr<std::string> TensorHeader(const Tensor& tensor, bool quantized = false);
 
 }  // namespace nnef
 }  // namespace x2ir

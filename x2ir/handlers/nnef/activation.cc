@@ -78,6 +78,10 @@ absl::StatusOr<Value*> ToSelu(NnefWriter& w) {
                 {{"alpha", static_cast<float>(w.attrs().Float("alpha"))},
                  {"lambda", static_cast<float>(w.attrs().Float("gamma"))}});
 }
+Value* ToSoftsign(NnefWriter& w) {
+  const Expr x(w, w.in(0));
+  return x / (Abs(x) + 1.0);
+}
 Value* ToHardSigmoid(NnefWriter& w) {
   const Expr x(w, w.in(0));
   const Expr y = x * w.attrs().Float("alpha") + w.attrs().Float("beta");
@@ -101,6 +105,7 @@ X2IR_NNEF(softplus)
     .From("softplus", Activation("softplus"))
     .To("softplus", ToActivation("softplus"));
 X2IR_NNEF(swish).From({"silu", "tract_core_silu", "tract_transformers_silu"}, SiluRow);
+X2IR_NNEF(softsign).To("div", ToSoftsign);
 X2IR_NNEF(hard_sigmoid).To("clamp", ToHardSigmoid);
 X2IR_NNEF(hard_swish)
     .From("tract_core_hard_swish", Activation("hard_swish"))

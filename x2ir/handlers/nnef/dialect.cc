@@ -9,14 +9,16 @@
 #include "x2ir/formats/nnef/operators.h"
 #include "x2ir/handlers/nnef/nnef.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/op.h"
 
 namespace x2ir {
 namespace {
 
-// What is written must be an operator of the standard with parameters that it has.
+// What is written must be an operator with parameters that it has.
 std::vector<std::string> NnefProblems(const Node& node) {
   const nnef::Fragment* op = nnef::FindOperator(node.op().view());
-  if (!op || nnef::IsTracts(op->name)) return {"the standard has no such operator"};
+  if (!op) return {"neither the standard nor tract has such an operator"};
+  if (op->name.starts_with("x2ir.")) return {};
   std::vector<std::string> problems;
   const auto check = [&](std::string_view name) {
     const auto is = [&](const nnef::Parameter& param) { return param.name == name; };
@@ -29,7 +31,8 @@ std::vector<std::string> NnefProblems(const Node& node) {
       if (const auto* names = attr.get<Attribute::Strings>()) {
         for (const std::string& operand : *names) check(operand);
       }
-    } else if (op->name != "cast" || name != Symbol("type")) {
+    } else if (!name.view().starts_with("x2ir.") &&
+               (op->name != "cast" || name != Symbol("type"))) {
       check(name.view());
     }
   }
@@ -47,11 +50,13 @@ absl::Status TellStates(Model& model, std::vector<std::string>& warnings) {
   return absl::OkStatus();
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterDialect({.name = nnef::kDialect,
-                                                           .layout = "channels_first",
-                                                           .holds_any_ops = false,
-                                                           .check = NnefProblems,
-                                                           .after_read = TellStates});
+[[maybe_unused]] const bool kRegistered =
+    RegisterDialect({.name = nnef::kDialect,
+                     .layout = "channels_first",
+                     .holds_any_ops = false,
+                     .check = NnefProblems,
+                     .after_read = TellStates,
+                     .before_passes = SpellOutQuantizedPairs});
 
 bool IsNnefNumber(const Expr& x) { return x->constant() && x->constant()->rank() == 0; }
 
@@ -181,6 +186,7 @@ absl::StatusOr<Values> NnefWriter::CallAll(std::string_view op, const Given& ope
   if (!declared) return Internal("NNEF has no operator '", op, "'");
   Attribute::Strings names;
   std::vector<Value*> values;
+  DType of_tract = DType::kUndefined;
   for (const auto& [name, value] : operands) {
     const auto param =
         std::find_if(declared->params.begin(), declared->params.end(),
@@ -195,14 +201,20 @@ absl::StatusOr<Values> NnefWriter::CallAll(std::string_view op, const Given& ope
                       : param->type == "logical" ? flag
                                                  : real || whole || flag;
     if (!fits) {
-      return CannotExpress("'", op, "' of elements of type ", Name(t), "; NNEF's is of type ",
-                           param->type.empty() ? "scalar, integer or logical" : param->type);
+      // Indices and conditions are of no other type there, too.
+      const bool other = param->type == "scalar" || param->type.empty();
+      if (!other || !TractHasKernel(op, t)) {
+        return CannotExpress("'", op, "' of elements of type ", Name(t), "; NNEF's is of type ",
+                             param->type.empty() ? "scalar, integer or logical" : param->type);
+      }
+      of_tract = t;
     }
     names.emplace_back(name);
     values.push_back(value);
   }
   AttributeMap all = {{nnef::kOperands, std::move(names)}};
   for (auto& [name, attr] : attrs) all.Set(name, std::move(attr));
+  if (of_tract != DType::kUndefined) all.Set(nnef::kOfTract, std::string(Name(of_tract)));
   return Make(nnef::kDialect, op, std::move(values), std::move(all),
               std::vector<bool>(results, true), {});
 }
@@ -216,6 +228,15 @@ Expr NnefWriter::AsReal(Value* x) {
   const auto numbers = tensor ? tensor->ToInts() : absl::NotFoundError("");
   if (!numbers.ok()) return {b(), Cast(x, DType::kFloat32)};
   return NumbersAs(b(), DType::kFloat32, tensor->dims(), {numbers->begin(), numbers->end()});
+}
+bool NnefWriter::MadeFormulaOfHalves() {
+  const OpDef* op = FindOp(node().op());
+  if (num_inputs() == 0 || dtype(0) != DType::kFloat16 || !op) return false;
+  const NumberUse use = op->numbers().use;
+  if (use == NumberUse::kMoves || use == NumberUse::kCompares) return false;
+  return std::any_of(b().made().begin(), b().made().end(), [](const Node* made) {
+    return made->is_ir() && made->op() != Symbol("cast");
+  });
 }
 std::optional<Values> NnefWriter::Known() {
   if (node().num_outputs() != 1 || !node().output(0)) return std::nullopt;

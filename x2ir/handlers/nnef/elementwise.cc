@@ -1,11 +1,13 @@
 // NNEF: functions of each element, comparisons, casts.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/formats/nnef/item_types.h"
 #include "x2ir/handlers/nnef/nnef.h"
 
 namespace x2ir {
@@ -41,26 +43,11 @@ Expr NnefPow(const Expr& x, const Expr& y) { return Pow(x, y); }
 Expr NnefNe(const Expr& x, const Expr& y) { return Not(x == y); }
 Expr NnefXor(const Expr& x, const Expr& y) { return x ^ y; }
 
-DType NamedType(std::string_view name) {
-  if (name == "scalar") return DType::kFloat32;
-  if (name == "integer" || name == "i64" || name == "tdim" || name == "TDim") return DType::kInt64;
-  if (name == "logical") return DType::kBool;
-  if (name.empty()) return DType::kUndefined;
-  const std::string_view digits = name.substr(1);
-  const std::string_view kind = name[0] == 'i'   ? "int"
-                                : name[0] == 'u' ? "uint"
-                                : name[0] == 'f' ? "float"
-                                                 : "";
-  if (name == "bool") return DType::kBool;
-  return kind.empty() ? DType::kUndefined
-                      : ParseDType(StrCat(kind, digits)).value_or(DType::kUndefined);
-}
-
 Value* CastTo(NnefArgs& a) {
   const bool of_tract = a.op() != "cast";
   const std::string name = a.Text(of_tract ? "to" : "type");
   if (of_tract && name.empty()) return a.in(0).Op("identity");
-  const DType to = NamedType(name);
+  const DType to = nnef::ItemTypeNamed(name);
   a.Require(to != DType::kUndefined, StrCat("a cast to '", name, "'"));
   return a.Op("cast", {a.in(0)}, {{"to", Name(to)}});
 }
@@ -76,22 +63,6 @@ Value* SelectRow(NnefArgs& a) {
   return Select(placed(test), placed(both[0]), placed(both[1]));
 }
 
-// Of flags, the logical operator.
-auto OfBits(std::string_view bits, std::string_view flags) {
-  return [bits, flags](NnefArgs& a) -> Value* {
-    if (a.num_inputs() == 1) return a.in(0).Op(a.dtype() == DType::kBool ? flags : bits);
-    const std::vector<Expr> both = a.Alike({a.in(0), a.in(1)});
-    return both[0].Op(both[0].dtype() == DType::kBool ? flags : bits, {both[1]});
-  };
-}
-auto Shift(std::string_view direction) {
-  return [direction](NnefArgs& a) -> Value* {
-    const std::vector<Expr> both = a.Alike({a.in(0), a.in(1)});
-    a.Require(IsInteger(both[0].dtype()) && !IsSignedInt(both[0].dtype()),
-              StrCat("bits of ", Name(both[0].dtype()), " shifted"));
-    return both[0].Op("bit_shift", {both[1]}, {{"direction", direction}});
-  };
-}
 Value* PowConstRow(NnefArgs& a) { return Pow(a.Tensor("input"), a.Number("exponent")); }
 // The gate and the other half are limited, as float32.
 Value* ClampedSwigluRow(NnefArgs& a) {
@@ -126,6 +97,70 @@ auto ToMany(std::string_view op) {
   };
 }
 
+// Quotients of integers are those of unsigned ones: tract divides signed ones by a power of two by
+// a shift, which rounds down, and stops at a divisor of 0, for which the IR has 0.
+absl::StatusOr<Value*> ToDiv(NnefWriter& w) {
+  const DType t = w.dtype(0);
+  if (!IsInteger(t)) return ToTwo("div")(w);
+  const Expr x(w, w.in(0)), y(w, w.in(1));
+  if (IsSignedInt(t)) {
+    const DType natural = *ParseDType(StrCat("u", Name(t)));
+    const Expr size = Abs(x).To(natural) / Abs(y).To(natural);
+    const Expr q = size.To(t);
+    return Where((x < 0.0) ^ (y < 0.0), -q, q).value();
+  }
+  const Tensor* divisor = w.in(1)->fixed_constant();
+  const auto numbers = divisor ? divisor->ToInts() : absl::NotFoundError("");
+  X2IR_ASSIGN_OR_RETURN(const std::vector<Value*> xy, w.Broadcast());
+  if (numbers.ok() && std::find(numbers->begin(), numbers->end(), 0) == numbers->end()) {
+    return w.Call("div", {{"x", xy[0]}, {"y", xy[1]}});
+  }
+  const Expr by(w, xy[1]);
+  X2IR_ASSIGN_OR_RETURN(Value * q, w.Call("div", {{"x", xy[0]}, {"y", Max(by, 1.0)}}));
+  return w.Call("select",
+                {{"condition", by == 0.0}, {"true_value", w.Number(t, 0)}, {"false_value", q}});
+}
+
+// The result is of the base's type; exponents of another one are known to fit, or both are real
+// numbers, of which the wider type is taken.
+absl::StatusOr<Value*> ToPow(NnefWriter& w) {
+  const DType base = w.dtype(0), exponent = w.dtype(1);
+  if (base == exponent) return ToTwo("pow")(w);
+  if (IsFloating(base) && IsFloating(exponent)) {
+    const DType wide = BitWidth(base) > BitWidth(exponent) ? base : exponent;
+    return w.Cast(w.Op("pow", {w.Cast(w.in(0), wide), w.Cast(w.in(1), wide)}), base);
+  }
+  const Tensor* numbers = w.in(1)->fixed_constant();
+  const auto known = numbers ? numbers->ToInts() : absl::NotFoundError("");
+  constexpr int64_t kMost = 2048;  // all whole numbers of float16
+  if (!IsFloating(base) || !known.ok() || std::any_of(known->begin(), known->end(), [](int64_t n) {
+        return n < -kMost || n > kMost;
+      })) {
+    return CannotExpress("a power of ", Name(base), " by ", Name(exponent));
+  }
+  return w.Op("pow",
+              {w.in(0), NumbersAs(w, base, numbers->dims(), {known->begin(), known->end()})});
+}
+
+// tract has no absolute value of float64.
+absl::StatusOr<Value*> ToAbs(NnefWriter& w) {
+  if (w.dtype(0) != DType::kFloat64) return ToOne("abs")(w);
+  const Expr x(w, w.in(0));
+  return Where(x <= 0.0, 0.0 - x, x).value();
+}
+absl::StatusOr<Value*> ToIsInf(NnefWriter& w) {
+  const Expr x(w, w.in(0));
+  const bool below = w.Int("detect_negative") != 0, above = w.Int("detect_positive") != 0;
+  if (!below && !above) return CannotExpress("a test for infinities of no sign");
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (below && above) return (Abs(x) == infinity).value();
+  return (x == (below ? -infinity : infinity)).value();
+}
+Value* IsInfRow(NnefArgs& a) {
+  return a.in(0).Op("is_inf", {},
+                    {{"detect_positive", a.Flag("detect_positive") ? 1 : 0},
+                     {"detect_negative", a.Flag("detect_negative") ? 1 : 0}});
+}
 // Whether rounding the other operand to a real number never takes it past these.
 bool ComparesExactly(const Value* bounds) {
   const Tensor* tensor = bounds->fixed_constant();
@@ -162,7 +197,8 @@ Value* ToRound(NnefWriter& w) {
 
 // NNEF has no error function. Near 0 this is its power series, elsewhere the rational
 // approximation 7.1.26 of Abramowitz and Stegun: no more than 4e-7 off, relative to the result.
-Value* ToErf(NnefWriter& w) {
+absl::StatusOr<Value*> ToErf(NnefWriter& w) {
+  if (w.dtype(0) != DType::kFloat32) return CannotExpress("erf of elements of another type");
   const Expr x(w, w.in(0));
   const Expr size = Abs(x), near = Max(Min(x, 1.0), -1.0), square = Square(near);
   constexpr int kTerms = 10;
@@ -178,7 +214,7 @@ Value* ToErf(NnefWriter& w) {
   Expr poly = t * 1.061405429 - 1.453152027;
   for (const double c : {1.421413741, -0.284496736, 0.254829592}) poly = poly * t + c;
   const Expr far = Sign(x) * (1.0 - poly * t * Exp(-Square(size)));
-  return Where(size < 1.0, series * near, far);
+  return Where(size < 1.0, series * near, far).value();
 }
 
 absl::StatusOr<Value*> ToCast(NnefWriter& w) {
@@ -207,6 +243,10 @@ absl::StatusOr<Value*> ToCast(NnefWriter& w) {
   if (from == DType::kInt64 && to == DType::kBool) {
     return w.Op("not", {w.Op("equal", {w.in(0), w.b().Int(0)})});
   }
+  const std::string_view of_tract = nnef::TractTypeName(to);
+  if (!nnef::TractTypeName(from).empty() && !of_tract.empty()) {
+    return w.Call("tract_core_cast", {{"input", w.in(0)}}, {{"to", std::string(of_tract)}});
+  }
   return CannotExpress("a cast of ", Name(from), " to ", Name(to));
 }
 
@@ -221,6 +261,7 @@ Value* ToIsNan(NnefWriter& w) {
   return Not(x == x);
 }
 absl::StatusOr<Value*> ToMean(NnefWriter& w) {
+  if (!IsFloating(w.dtype(0))) return CannotExpress("a mean of integers");
   Expr y(w, w.Op("sum", w.node().inputs()));
   return (y * (1.0 / static_cast<double>(w.num_inputs()))).value();
 }
@@ -228,31 +269,35 @@ absl::StatusOr<Value*> ToMean(NnefWriter& w) {
 }  // namespace
 
 #define X2IR_NNEF_ONE(ir, name) X2IR_NNEF(ir).From(name, OfOp(#ir)).To(name, ToOne(name))
+// tract had these under names of its own, too.
+#define X2IR_NNEF_OLD(ir, name) \
+  X2IR_NNEF(ir).From({name, "tract_core_" name}, OfOp(#ir)).To(name, ToOne(name))
 X2IR_NNEF_ONE(exp, "exp");
 X2IR_NNEF_ONE(log, "log");
 X2IR_NNEF_ONE(sin, "sin");
 X2IR_NNEF_ONE(cos, "cos");
-X2IR_NNEF_ONE(tan, "tan");
-X2IR_NNEF_ONE(asin, "asin");
-X2IR_NNEF_ONE(acos, "acos");
-X2IR_NNEF_ONE(atan, "atan");
-X2IR_NNEF_ONE(sinh, "sinh");
-X2IR_NNEF_ONE(cosh, "cosh");
-X2IR_NNEF_ONE(asinh, "asinh");
-X2IR_NNEF_ONE(acosh, "acosh");
-X2IR_NNEF_ONE(atanh, "atanh");
+X2IR_NNEF_OLD(tan, "tan");
+X2IR_NNEF_OLD(asin, "asin");
+X2IR_NNEF_OLD(acos, "acos");
+X2IR_NNEF_OLD(atan, "atan");
+X2IR_NNEF_OLD(sinh, "sinh");
+X2IR_NNEF_OLD(cosh, "cosh");
+X2IR_NNEF_OLD(asinh, "asinh");
+X2IR_NNEF_OLD(acosh, "acosh");
+X2IR_NNEF_OLD(atanh, "atanh");
 X2IR_NNEF_ONE(tanh, "tanh");
 X2IR_NNEF_ONE(sign, "sign");
 X2IR_NNEF_ONE(neg, "neg");
 X2IR_NNEF_ONE(not, "not");
+#undef X2IR_NNEF_OLD
 #undef X2IR_NNEF_ONE
-X2IR_NNEF(abs).From("abs", OfOp("abs")).From("softabs", SoftabsRow).To("abs", ToOne("abs"));
+X2IR_NNEF(abs).From("abs", OfOp("abs")).From("softabs", SoftabsRow).To("abs", ToAbs);
 X2IR_NNEF(sqrt)
     .From("sqrt", OfOp("sqrt"))
     .From("rsqrt", OfOne([](const Expr& x) { return Reciprocal(Sqrt(x)); }))
     .To("sqrt", ToOne("sqrt"));
 X2IR_NNEF(reciprocal)
-    .From("rcp", OfOne([](const Expr& x) { return 1.0 / x; }))
+    .From({"rcp", "recip"}, OfOne([](const Expr& x) { return 1.0 / x; }))
     .From("tract_core_cot", OfOne([](const Expr& x) { return 1.0 / x.Op("tan"); }))
     .To("rcp", ToOne("rcp"));
 X2IR_NNEF(identity)
@@ -275,26 +320,30 @@ X2IR_NNEF(round)
     .From("round", OfOne(NnefRound))
     .From("tract_core_round_even", OfOne([](const Expr& x) { return Whole(x, "round"); }))
     .To("floor", ToRound);
-X2IR_NNEF(erf).From("tract_core_erf", OfOp("erf")).To("select", ToErf);
-X2IR_NNEF(is_inf).From("tract_core_isinf", OfOne([](const Expr& x) { return IsInf(x); }));
+X2IR_NNEF(erf).From({"tract_core_erf", "tract_onnx_erf"}, OfOp("erf")).To("select", ToErf);
+X2IR_NNEF(is_inf)
+    .From("tract_core_isinf", OfOne([](const Expr& x) { return IsInf(x); }))
+    .From({"tract_core_is_inf", "tract_onnx_isinf", "tract_extra_is_inf"}, IsInfRow)
+    .To("eq", ToIsInf);
 X2IR_NNEF(is_nan)
-    .From("tract_core_is_nan", OfOne([](const Expr& x) { return IsNan(x); }))
+    .From({"tract_core_is_nan", "tract_onnx_is_nan", "tract_extra_is_nan"},
+          OfOne([](const Expr& x) { return IsNan(x); }))
     .To("eq", ToIsNan);
 X2IR_NNEF(pow)
     .From("pow", OfTwo(NnefPow))
     .From("tract_core_pow_const", PowConstRow)
     .From("tract_core_cbrt", OfOne([](const Expr& x) { return Sign(x) * Pow(Abs(x), 1.0 / 3); }))
     .From("rsqr", OfOne([](const Expr& x) { return 1.0 / Square(x); }))
-    .To("pow", ToTwo("pow"));
+    .To("pow", ToPow);
 X2IR_NNEF(mul)
     .From("mul", OfTwo(NnefMul))
-    .From({"sqr", "tract_core_square"}, OfOne([](const Expr& x) { return Square(x); }))
+    .From({"sqr", "square", "tract_core_square"}, OfOne([](const Expr& x) { return Square(x); }))
     .From("log2", OfOne([](const Expr& x) { return Log(x) * (1 / std::log(2.0)); }))
     .From("tract_core_clamped_swiglu", ClampedSwigluRow)
     .To("mul", ToTwo("mul"));
 X2IR_NNEF(add).From("add", OfTwo(NnefAdd)).To("add", ToTwo("add"));
 X2IR_NNEF(sub).From("sub", OfTwo(NnefSub)).To("sub", ToTwo("sub"));
-X2IR_NNEF(div).From("div", OfTwo(NnefDiv)).To("div", ToTwo("div"));
+X2IR_NNEF(div).From("div", OfTwo(NnefDiv)).To("div", ToDiv);
 X2IR_NNEF(min).From("min", OfTwo(NnefMin)).To("min", ToMany("min"));
 X2IR_NNEF(max).From("max", OfTwo(NnefMax)).To("max", ToMany("max"));
 X2IR_NNEF(sum)
@@ -331,11 +380,6 @@ X2IR_NNEF(or)
     .From("or", OfTwo([](const Expr& x, const Expr& y) { return x | y; }))
     .To("or", ToTwo("or"));
 X2IR_NNEF(xor).From("tract_core_xor", OfTwo(NnefXor)).To("and", ToXor);
-X2IR_NNEF(bitwise_and).From("tract_core_bitand", OfBits("bitwise_and", "and"));
-X2IR_NNEF(bitwise_or).From("tract_core_bitor", OfBits("bitwise_or", "or"));
-X2IR_NNEF(bitwise_xor).From("tract_core_bitxor", OfBits("bitwise_xor", "xor"));
-X2IR_NNEF(bitwise_not).From("tract_core_bitnot", OfBits("bitwise_not", "not"));
-X2IR_NNEF(bit_shift).From("tract_shl", Shift("LEFT")).From("tract_shr", Shift("RIGHT"));
 X2IR_NNEF(where).From("select", SelectRow).To("select", ToSelect);
 X2IR_NNEF(cast_like).To("cast", ToCastOfLike);
 X2IR_NNEF(cast).From({"cast", "tract_core_cast"}, CastTo).To("cast", ToCast);

@@ -22,6 +22,6 @@ Value* GridSampleRow(NnefArgs& a) {
 
 }  // namespace
 
-X2IR_NNEF(grid_sample).From("tract_core_grid_sample", GridSampleRow);
+X2IR_NNEF(grid_sample).From({"tract_core_grid_sample", "tract_onnx_grid_sample"}, GridSampleRow);
 
 }  // namespace x2ir

@@ -3,6 +3,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/nnef/nnef.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -76,18 +77,58 @@ absl::StatusOr<Value*> ToGatherElements(NnefWriter& w) {
   return w.Op("gather", {Flat({w, w.in(0)}), at.To(DType::kInt64)}, {{"axis", 0}});
 }
 
+// --- Written with tract's operators --------------------------------------------------------------
+
+absl::StatusOr<Values> ToTopK(NnefWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  const auto known = x2ir::KnownInts(w.in(1));
+  Value* k = known && known->size() == 1 ? w.b().Int((*known)[0]) : w.Cast(w.in(1), DType::kInt64);
+  return w.CallAll("tract_core_topk", {{"input", w.in(0)}, {"k", k}},
+                   {{"axis", axis}, {"largest", w.Int("largest")}}, 2);
+}
+absl::StatusOr<Value*> ToScatterElements(NnefWriter& w) {
+  if (w.String("reduction") != "none") return CannotExpress("updates that are combined");
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
+  return w.Call(
+      "tract_core_scatter_elements",
+      {{"input", w.in(0)}, {"indices", w.Cast(w.in(1), DType::kInt64)}, {"updates", w.in(2)}},
+      {{"axis", axis}});
+}
+// tract counts the indices of tuples from the front alone.
+absl::StatusOr<Value*> ToScatterNd(NnefWriter& w) {
+  if (w.String("reduction") != "none") return CannotExpress("updates that are combined");
+  Value* indices = w.Cast(w.in(1), DType::kInt64);
+  if (!NnefWriter::CountsFromTheFront(*w.in(1))) {
+    const Shape *data = w.shape(0), *of = w.shape(1);
+    const Dim depth = of ? (*of)[of->rank() - 1] : Dim();
+    if (!data || !depth.is_static()) return CannotExpress("operands of unknown size");
+    std::vector<int64_t> sizes;
+    for (int64_t i = 0; i < depth.value(); ++i) {
+      if (!(*data)[i].is_static()) return CannotExpress("operands of unknown size");
+      sizes.push_back((*data)[i].value());
+    }
+    indices = w.FromTheFront(indices, w.Ints(sizes));
+  }
+  return w.Call("tract_core_scatter_nd",
+                {{"input", w.in(0)}, {"indices", indices}, {"updates", w.in(2)}});
+}
+
 }  // namespace
 
 X2IR_NNEF(gather)
     .From({"gather", "tract_core_gather"}, GatherRow)
     .From("x2ir.element", ElementRow)
     .To("gather", ToGather);
-X2IR_NNEF(top_k).From("tract_core_topk", TopKRow);
+X2IR_NNEF(top_k).From("tract_core_topk", TopKRow).To("tract_core_topk", ToTopK);
 X2IR_NNEF(gather_elements)
     .From("tract_core_gather_elements", GatherElementsRow)
     .To("gather", ToGatherElements);
 X2IR_NNEF(gather_nd).From("tract_core_gather_nd", GatherNdRow);
-X2IR_NNEF(scatter_elements).From("tract_core_scatter_elements", ScatterElementsRow);
-X2IR_NNEF(scatter_nd).From("tract_core_scatter_nd", ScatterNdRow);
+X2IR_NNEF(scatter_elements)
+    .From("tract_core_scatter_elements", ScatterElementsRow)
+    .To("tract_core_scatter_elements", ToScatterElements);
+X2IR_NNEF(scatter_nd)
+    .From("tract_core_scatter_nd", ScatterNdRow)
+    .To("tract_core_scatter_nd", ToScatterNd);
 
 }  // namespace x2ir

@@ -50,14 +50,18 @@ class NnefArgs : public NodeReader {
   std::vector<std::string> names_;
 };
 
+// Whether tract computes the operator in this element type, which the standard does not have it for
+// (kernels.cc).
+bool TractHasKernel(std::string_view op, DType t);
+
 class NnefWriter : public NodeWriter {
  public:
   using NodeWriter::NodeWriter;
 
   using Given = std::vector<std::pair<std::string_view, Value*>>;
-  // A node of NNEF, with operands by the names of their parameters. FailedPrecondition where an
-  // operand is of another element type than the declaration says: real numbers are float32,
-  // integers int64.
+  // A node of NNEF, with operands by the names of their parameters. The declaration's real numbers
+  // are float32, its integers int64. An operand of another type makes it an operator of tract's
+  // (nnef::kOfTract); FailedPrecondition where tract has none of that type either.
   absl::StatusOr<Value*> Call(std::string_view op, const Given& operands, AttributeMap attrs = {});
   absl::StatusOr<Values> CallAll(std::string_view op, const Given& operands, AttributeMap attrs,
                                  size_t results);
@@ -68,9 +72,15 @@ class NnefWriter : public NodeWriter {
   // Integers as real numbers, whose arithmetic NNEF has. Exact up to kExact.
   static constexpr int64_t kExact = int64_t{1} << 24;
   Expr AsReal(Value* x);
+  // A formula of several operators for a function of float16, whose steps lose digits or overflow
+  // where the function does not: it is written in float32, between casts.
+  bool MadeFormulaOfHalves();
   // Integers and flags of the result, where inference knows them: NNEF has no arithmetic of these.
   std::optional<Values> Known();
 };
+
+// Pairs of quantize_linear and dequantize_linear become arithmetic (quantized_pairs.cc).
+absl::Status SpellOutQuantizedPairs(Graph& graph);
 
 // Rows (core/dialect_spec.h).
 struct NnefDialect : DialectDefaults {
@@ -81,7 +91,9 @@ struct NnefDialect : DialectDefaults {
   template <typename Fn>
   static absl::StatusOr<Values> Write(NnefWriter& w, const Fn& row) {
     if (std::optional<Values> known = w.Known()) return *std::move(known);
-    return row(w);
+    X2IR_ASSIGN_OR_RETURN(Values values, row(w));
+    if (w.MadeFormulaOfHalves()) return CannotExpress("a formula in float16");
+    return values;
   }
 };
 

@@ -26,6 +26,12 @@ Value* LocalResponseRow(NnefArgs& a) {
   }
   return x / Pow(Shifted(Scaled(SameBox(a, Square(x), size), alpha), bias), beta);
 }
+Value* TractLocalResponseRow(NnefArgs& a) {
+  const int64_t size = a.Integer("size");
+  if (size < 1 || size >= (int64_t{1} << 31)) a.Fail(Invalid("a size of ", size));
+  const double alpha = a.Number("alpha"), beta = a.Number("beta"), bias = a.Number("bias");
+  return LocalResponseNorm(a.Tensor("input"), size, alpha, beta, bias);
+}
 Value* LocalMeanRow(NnefArgs& a) {
   const Expr x = a.Tensor("input");
   return x - SameBox(a, x, a.Integers("size"));
@@ -116,6 +122,7 @@ absl::StatusOr<Value*> ToInstanceNorm(NnefWriter& w) {
 
 X2IR_NNEF(lrn)
     .From("local_response_normalization", LocalResponseRow)
+    .From("tract_onnx_lrn", TractLocalResponseRow)
     .To("local_response_normalization", ToLocalResponse);
 X2IR_NNEF(batch_normalization)
     .From("batch_normalization", BatchNormRow)

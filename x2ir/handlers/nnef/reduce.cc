@@ -61,13 +61,15 @@ auto ToReduce(std::string_view op) {
   return [op](NnefWriter& w) -> absl::StatusOr<Value*> {
     X2IR_ASSIGN_OR_RETURN(const auto axes, AxesToReduce(w));
     if (!axes || axes->empty()) return w.Call("copy", {{"x", w.in(0)}});
+    if (w.dtype(0) == DType::kBool) {
+      std::vector<Value*> operands = w.node().inputs();
+      operands[0] = w.Cast(operands[0], DType::kFloat32);
+      return w.Cast(w.Op(w.node().op(), operands, w.attrs()), DType::kBool);
+    }
     // A mean of nothing is no number, an extreme of nothing is none.
     const NnefWriter::Given operands = {{"input", w.in(0)}};
     AttributeMap attrs = {{"axes", *axes}};
     if (op == "sum_reduce") attrs.Set("normalize", 0);
-    if (w.dtype(0) != DType::kFloat32) {
-      return CannotExpress("a reduction of elements of type ", Name(w.dtype(0)));
-    }
     X2IR_ASSIGN_OR_RETURN(Value * y, w.Call(op, operands, std::move(attrs)));
     return WithoutAxes(w, y, *axes);
   };
@@ -87,7 +89,7 @@ absl::StatusOr<Value*> LastPlace(NnefWriter& w) {
   const Expr place = w.AsReal(w.Op(w.node().op(), {reversed}, std::move(attrs)));
   return (static_cast<double>(last) - place).To(DType::kInt64).value();
 }
-// Few elements, one after the other.
+// Few elements one after the other; tract has an operator for more.
 absl::StatusOr<Value*> ToReduceProd(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const auto axes, AxesToReduce(w));
   if (!axes || axes->empty()) return w.Call("copy", {{"x", w.in(0)}});
@@ -96,8 +98,9 @@ absl::StatusOr<Value*> ToReduceProd(NnefWriter& w) {
   for (const int64_t axis : *axes) {
     const Dim& size = (*w.shape(0))[axis];
     if (!size.is_static() || size.value() < 1 || (factors *= size.value()) > kMostFactors) {
-      return CannotExpress("a product of no elements, of more than ", kMostFactors,
-                           ", or of a number that is not known");
+      X2IR_ASSIGN_OR_RETURN(
+          Value * y, w.Call("tract_core_product_reduce", {{"input", w.in(0)}}, {{"axes", *axes}}));
+      return WithoutAxes(w, y, *axes);
     }
   }
   Expr y(w, w.in(0));
@@ -112,9 +115,6 @@ absl::StatusOr<Value*> ToReduceProd(NnefWriter& w) {
 auto ToArgReduce(std::string_view op) {
   return [op](NnefWriter& w) -> absl::StatusOr<Value*> {
     if (w.Int("select_last_index") != 0) return LastPlace(w);
-    if (w.dtype(0) != DType::kFloat32) {
-      return CannotExpress("a reduction of elements of type ", Name(w.dtype(0)));
-    }
     X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
     X2IR_ASSIGN_OR_RETURN(Value * y,
                           w.Call(op, {{"input", w.in(0)}}, {{"axes", Attribute::Ints{axis}}}));

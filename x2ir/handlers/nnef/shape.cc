@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/write_forms.h"
+#include "x2ir/formats/nnef/nnef.h"
 #include "x2ir/handlers/nnef/windows.h"
 
 namespace x2ir {
@@ -256,10 +257,12 @@ absl::StatusOr<Values> ToSplit(NnefWriter& w) {
   if (divisor == 0 || std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
     return CannotExpress("a part of size 0");
   }
-  for (int64_t& size : sizes) size /= divisor;
+  Attribute::Ints ratios = sizes;
+  for (int64_t& ratio : ratios) ratio /= divisor;
   const size_t count = sizes.size();
-  return w.CallAll("split", {{"value", w.in(0)}}, {{"axis", axis}, {"ratios", std::move(sizes)}},
-                   count);
+  return w.CallAll(
+      "split", {{"value", w.in(0)}},
+      {{"axis", axis}, {"ratios", std::move(ratios)}, {nnef::kPartSizes, std::move(sizes)}}, count);
 }
 absl::StatusOr<Value*> ToSlice(NnefWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
@@ -344,6 +347,11 @@ absl::StatusOr<Value*> ToPad(NnefWriter& w) {
       {{"padding", pairs}, {"border", mode == "edge" ? "replicate" : mode}, {"value", value}});
 }
 
+// Of integers: tract adds the step again and again, which is not exact for real numbers.
+absl::StatusOr<Value*> ToRange(NnefWriter& w) {
+  if (!IsInteger(w.dtype(0))) return CannotExpress("a range of real numbers that is computed");
+  return w.Call("tract_core_range", {{"start", w.in(0)}, {"end", w.in(1)}, {"step", w.in(2)}});
+}
 // What inference knows never comes here (NnefDialect::Write).
 absl::StatusOr<Value*> ToKnown(NnefWriter&) { return CannotExpress("a result that is not known"); }
 // A shape that is known is a constant.
@@ -405,7 +413,7 @@ X2IR_NNEF(slice)
 X2IR_NNEF(tile).From("tile", TileRow).To("tile", ToTile);
 X2IR_NNEF(pad).From("pad", PadRow).To("pad", ToPad);
 X2IR_NNEF(expand).From("tract_core_broadcast", BroadcastRow).To("tile", ToExpand);
-X2IR_NNEF(range).From("tract_core_range", RangeRow).To("copy", ToKnown);
+X2IR_NNEF(range).From("tract_core_range", RangeRow).To("tract_core_range", ToRange);
 X2IR_NNEF(size).To("copy", ToKnown);
 X2IR_NNEF(trilu).From("tract_core_trilu", TriluRow);
 X2IR_NNEF(shape).From("tract_core_shape_of", ShapeOfRow).To("copy", ToShape);
