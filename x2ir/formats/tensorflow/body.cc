@@ -58,6 +58,17 @@ std::optional<AttrKind> KindOf(std::string_view kind) {
   return std::nullopt;
 }
 
+// The type of a function's argument, without a shape. A variable is its value, whose type is not
+// said.
+Type TypeOfArg(int64_t type) {
+  const bool known = ToDType(type) != DType::kUndefined || TypeName(type) == "DT_VARIANT";
+  return known ? ToType(type) : Type();
+}
+// The element type that a function's signature gives, of a value of which none is known.
+void DeclareElements(Value* value, int64_t type) {
+  if (!value->type().is_known()) value->set_type(TypeOfArg(type));
+}
+
 }  // namespace
 
 bool IsVariable(std::string_view op) {
@@ -321,6 +332,14 @@ absl::Status Body::Declare(const NodeProto& proto, Graph* graph) {
   }
   if (proto.op == "Placeholder" && !function_) {
     X2IR_ASSIGN_OR_RETURN(Type type, DeclaredType(proto));
+    if (library_.elsewhere()) {
+      X2IR_ASSIGN_OR_RETURN(std::optional<Tensor> value,
+                            library_.elsewhere()(proto.name, type.dtype()));
+      if (value) {
+        state.values = {graph->AddConstant(proto.name, *std::move(value))};
+        return absl::OkStatus();
+      }
+    }
     state.values = {graph->AddInput(proto.name, std::move(type))};
     return absl::OkStatus();
   }
@@ -363,6 +382,9 @@ absl::Status Body::Connect(const NodeProto& proto) {
   node->SetInputs(branches ? absl::MakeConstSpan(inputs).first(1) : absl::MakeConstSpan(inputs));
   X2IR_RETURN_IF_ERROR(SetAttrs(proto, node));
   if (!branches && !IsWhile(proto.op)) return absl::OkStatus();
+  const Attribute* condition = node->attrs().Find("Tcond");
+  const Type* type = branches && condition ? condition->get<Type>() : nullptr;
+  if (type && type->is_tensor() && !inputs[0]->type().is_known()) inputs[0]->set_type(*type);
   for (const Symbol key : {Symbol("then_branch"), Symbol("else_branch"), Symbol("cond"),
                            Symbol("body"), Symbol("branches")}) {
     const Attribute* attr = node->attrs().Find(key);
@@ -373,6 +395,10 @@ absl::Status Body::Connect(const NodeProto& proto) {
     std::vector<std::shared_ptr<Graph>> graphs;
     for (const std::string& name : names) {
       X2IR_ASSIGN_OR_RETURN(std::shared_ptr<Graph> body, Nested(name, branches ? &given : nullptr));
+      for (size_t i = 0; !branches && i < std::min(given.size(), body->inputs().size()); ++i) {
+        const Type& type = body->inputs()[i]->type();
+        if (!given[i]->type().is_known() && type.is_known()) given[i]->set_type(type);
+      }
       graphs.push_back(std::move(body));
     }
     if (attr->kind() == AttrKind::kStrings) {
@@ -433,12 +459,10 @@ absl::Status ReadFunctionBody(Library& library, const FunctionProto& function,
       return Invalid("it gets ", bound->size(), " arguments; expected ", function.inputs.size());
     }
     args = *bound;
+    for (size_t i = 0; i < args.size(); ++i) DeclareElements(args[i], function.inputs[i].type);
   } else {
     for (const ArgProto& arg : function.inputs) {
-      // A variable is its value here.
-      const DType dtype = ToDType(arg.type);
-      const Type type = dtype == DType::kUndefined ? Type() : Type::Tensor(dtype);
-      args.push_back(graph->AddInput(arg.name, type));
+      args.push_back(graph->AddInput(arg.name, TypeOfArg(arg.type)));
     }
   }
   std::vector<Ref> roots;
@@ -461,10 +485,7 @@ absl::Status ReadFunctionBody(Library& library, const FunctionProto& function,
       Node* identity = graph->AppendNode(kDialect, "Identity", {value});
       value = graph->AddNodeOutput(identity, graph->UniqueName("output"));
     }
-    const DType dtype = ToDType(function.outputs[i].type);
-    if (dtype != DType::kUndefined && !value->type().is_known()) {
-      value->set_type(Type::Tensor(dtype));
-    }
+    DeclareElements(value, function.outputs[i].type);
     graph->AddOutput(value);
   }
   return absl::OkStatus();

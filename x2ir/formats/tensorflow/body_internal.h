@@ -53,6 +53,9 @@ class Library {
   // Takes that many nodes off what the file may become.
   absl::Status Spend(int64_t nodes);
 
+  // Placeholders of the graph that are constants whose values are elsewhere; may be null.
+  void set_elsewhere(const ValueElsewhere& value) { elsewhere_ = value; }
+  const ValueElsewhere& elsewhere() const { return elsewhere_; }
   // The content of tables; null if it was not read yet.
   Tables* tables() const { return tables_; }
   void set_tables(Tables* tables) { tables_ = tables; }
@@ -67,6 +70,7 @@ class Library {
   const Source& source_;
   const Variables* variables_;
   Tables* tables_ = nullptr;
+  ValueElsewhere elsewhere_;
   int64_t producer_;
   absl::flat_hash_map<std::string_view, const FunctionProto*> functions_;
   bool duplicate_ = false;

@@ -76,9 +76,10 @@ struct GraphWriter::Scope {
   const bool is_function;
   WireWriter out{};
   absl::flat_hash_map<const Value*, std::string> refs{};
-  absl::flat_hash_set<const Node*> live{};
   // Nodes whose output 0 is an output of the model: they are called like it, and come last.
   absl::flat_hash_map<const Node*, std::string> results{};
+  // Results of a function that are no node's of its own: the values that they are.
+  absl::flat_hash_map<const Value*, const Value*> handed_on{};
 
   uint32_t node_field() const {
     return is_function ? uint32_t{function_def_field::kNodeDef} : uint32_t{graph_def_field::kNode};
@@ -99,21 +100,36 @@ std::string GraphWriter::Unique(StringMap<int>& taken, std::string_view base) {
   }
 }
 
-const std::vector<const Value*>& GraphWriter::CapturesOf(const Graph& graph) {
-  if (const auto it = captures_.find(&graph); it != captures_.end()) return it->second;
-  std::vector<const Value*> captured;
+const GraphWriter::Needs& GraphWriter::NeedsOf(const Graph& graph) {
+  if (const auto it = needs_.find(&graph); it != needs_.end()) return *it->second;
+  auto needs = std::make_unique<Needs>();
+  std::vector<const Node*> todo;
+  const auto need = [&](const Value* value) {
+    const Node* made = value ? value->producer() : nullptr;
+    if (made && made->graph() == &graph && needs->nodes.insert(made).second) todo.push_back(made);
+  };
+  for (const Value* output : graph.outputs()) need(output);
+  while (!todo.empty()) {
+    const Node* node = todo.back();
+    todo.pop_back();
+    for (size_t i = 0; i < node->num_inputs(); ++i) need(node->input(i));
+    for (const Graph* inner : node->subgraphs()) {
+      for (const Value* value : NeedsOf(*inner).outer) need(value);
+    }
+  }
   absl::flat_hash_set<const Value*> seen;
   const auto add = [&](const Value* value) {
-    if (value && IsOuter(*value, graph) && seen.insert(value).second) captured.push_back(value);
+    if (value && IsOuter(*value, graph) && seen.insert(value).second) needs->outer.push_back(value);
   };
   for (const Node* node : graph.nodes()) {
+    if (!needs->nodes.contains(node)) continue;
     for (size_t i = 0; i < node->num_inputs(); ++i) add(node->input(i));
     for (const Graph* inner : node->subgraphs()) {
-      for (const Value* value : std::vector<const Value*>(CapturesOf(*inner))) add(value);
+      for (const Value* value : NeedsOf(*inner).outer) add(value);
     }
   }
   for (const Value* output : graph.outputs()) add(output);
-  return captures_[&graph] = std::move(captured);
+  return *(needs_[&graph] = std::move(needs));
 }
 
 // --- Values -------------------------------------------------------------------------------------
@@ -124,7 +140,30 @@ static const Value* WeightThatIsRead(const Node* node) {
   return reads && node->input(0)->fixed_constant() ? node->input(0) : nullptr;
 }
 
+// The results of a nested graph are values of its own. Those of a function may also be arguments,
+// constants, or one value several times: they need no Identity there, and readers add it again.
+absl::flat_hash_map<const Value*, const Value*> GraphWriter::HandedOn(const Graph& graph) {
+  absl::flat_hash_map<const Value*, const Value*> handed_on;
+  absl::flat_hash_set<const Value*> own;
+  for (const Value* output : graph.outputs()) {
+    own.insert(output);
+    const Node* node = output->producer();
+    if (!node || node->graph() != &graph || node->op().view() != "Identity" ||
+        node->num_inputs() != 1 || !output->uses().empty() || output->graph_output_count() != 1) {
+      continue;
+    }
+    const Value* value = node->input(0);
+    if (!value->producer() || value->graph() != &graph || own.contains(value)) {
+      handed_on[output] = value;
+    }
+  }
+  return handed_on;
+}
+
 absl::StatusOr<std::string> GraphWriter::RefOf(Scope& scope, const Value& value) {
+  if (const auto it = scope.handed_on.find(&value); it != scope.handed_on.end()) {
+    return RefOf(scope, *it->second);
+  }
   if (const Value* weight = WeightThatIsRead(value.producer())) return RefOf(scope, *weight);
   if (const auto it = scope.refs.find(&value); it != scope.refs.end()) return it->second;
   if (value.fixed_constant()) return WriteConstant(scope, value);
@@ -133,16 +172,17 @@ absl::StatusOr<std::string> GraphWriter::RefOf(Scope& scope, const Value& value)
 
 absl::StatusOr<std::string> GraphWriter::WriteConstant(Scope& scope, const Value& value) {
   const Tensor& tensor = *value.fixed_constant();
-  std::string node = Unique(scope.names, value.name().empty() ? "Const" : value.name());
+  const std::string_view base = value.name().empty() ? "Const" : std::string_view(value.name());
   ConstantPlace place = place_ ? place_(tensor) : ConstantPlace::kInside;
-  if (scope.is_function) {
-    // A function has no variables of its own. What is apart is found by a name that only one node
-    // has, in whatever graph.
-    if (place == ConstantPlace::kVariable) place = ConstantPlace::kInside;
-    while (place == ConstantPlace::kApart) {
-      node = UniqueNode(node);
-      if (scope.names.try_emplace(node, 0).second) break;
-    }
+  // A function has no variables of its own.
+  if (scope.is_function && place == ConstantPlace::kVariable) place = ConstantPlace::kInside;
+  std::string node;
+  if (scope.is_function && place == ConstantPlace::kApart) {
+    // What is apart is found by a name that only one node has, in whatever graph.
+    do node = UniqueNode(base);
+    while (!scope.names.try_emplace(node, 0).second);
+  } else {
+    node = Unique(scope.names, base);
   }
   if (place != ConstantPlace::kInside) apart_.push_back({node, tensor});
   WireWriter& out = scope.out;
@@ -186,32 +226,18 @@ absl::StatusOr<std::string> GraphWriter::WriteConstant(Scope& scope, const Value
 // --- Nodes --------------------------------------------------------------------------------------
 
 absl::Status GraphWriter::WriteNodes(Scope& scope) {
-  std::vector<const Node*> todo;
-  const auto need = [&](const Value* value) {
-    const Node* made = value ? value->producer() : nullptr;
-    if (made && made->graph() == &scope.graph && scope.live.insert(made).second) {
-      todo.push_back(made);
-    }
-  };
-  for (const Value* output : scope.graph.outputs()) need(output);
-  while (!todo.empty()) {
-    const Node* node = todo.back();
-    todo.pop_back();
-    for (size_t i = 0; i < node->num_inputs(); ++i) need(node->input(i));
-    for (const Graph* inner : node->subgraphs()) {
-      for (const Value* value : CapturesOf(*inner)) need(value);
-    }
-  }
+  const absl::flat_hash_set<const Node*>& needed = NeedsOf(scope.graph).nodes;
   const auto write = [&](const Node& node, const std::string& name) -> absl::Status {
     if (absl::Status s = WriteNode(scope, node, name); !s.ok())
       return Annotate(s, StrCat(node.op().view(), " '", name, "'"));
     return absl::OkStatus();
   };
   for (const Node* node : scope.graph.nodes()) {
-    if (!scope.live.contains(node) || scope.results.contains(node)) continue;
+    if (!needed.contains(node) || scope.results.contains(node)) continue;
     if (WeightThatIsRead(node)) continue;
     const Value* first = nullptr;
     for (const Value* output : node->outputs()) first = first ? first : output;
+    if (scope.handed_on.contains(first)) continue;
     // Output k of node "n" may be called "n:k".
     std::string_view base = first->name();
     if (first->output_index() != 0) base = base.substr(0, base.find(':'));
@@ -269,7 +295,7 @@ absl::Status GraphWriter::WriteControlFlow(Scope& scope, const Node& node,
   for (size_t i = loop ? 0 : 1; i < node.num_inputs(); ++i) given.push_back(node.input(i));
   absl::flat_hash_set<const Value*> seen;
   for (const auto& [attr, graph] : graphs) {
-    for (const Value* value : CapturesOf(*graph)) {
+    for (const Value* value : NeedsOf(*graph).outer) {
       if (seen.insert(value).second) captured.push_back(value);
     }
   }
@@ -311,7 +337,11 @@ absl::Status GraphWriter::WriteControlFlow(Scope& scope, const Node& node,
     X2IR_RETURN_IF_ERROR(WriteNodeAttr(out, "Tout", std::move(result_types)));
   }
   for (int i = 0; i < 2; ++i) WriteFunctionAttr(out, graphs[i].first, functions[i]);
-  X2IR_RETURN_IF_ERROR(WriteNodeAttr(out, "output_shapes", ShapesOf(results)));
+  // What was read says it; what was made has types.
+  const Attribute* shapes = node.attrs().Find("output_shapes");
+  const auto* read = shapes ? shapes->get<std::vector<Type>>() : nullptr;
+  X2IR_RETURN_IF_ERROR(WriteNodeAttr(
+      out, "output_shapes", read && read->size() == results.size() ? *read : ShapesOf(results)));
   out.End();
   return absl::OkStatus();
 }
@@ -327,6 +357,7 @@ absl::StatusOr<std::string> GraphWriter::WriteFunction(std::string_view base, co
   const std::string name = Unique(functions_, plain);
   StringMap<int> names;
   Scope scope{graph, names, true};
+  scope.handed_on = HandedOn(graph);
   WireWriter signature;
   signature.Bytes(op_def_field::kName, name);
   const auto argument = [&](uint32_t field, std::string_view arg,

@@ -13,10 +13,13 @@
 #define X2IR_FORMATS_TENSORFLOW_GRAPH_WRITER_INTERNAL_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/model.h"
@@ -66,8 +69,14 @@ class GraphWriter {
   struct Scope;
 
   static std::string Unique(StringMap<int>& taken, std::string_view base);
-  // The outer values that a nested graph uses, in the order of their uses.
-  const std::vector<const Value*>& CapturesOf(const Graph& graph);
+  // What the outputs of a graph need: its nodes, and of the outer values those that it uses, in the
+  // order of their uses.
+  struct Needs {
+    absl::flat_hash_set<const Node*> nodes;
+    std::vector<const Value*> outer;
+  };
+  const Needs& NeedsOf(const Graph& graph);
+  static absl::flat_hash_map<const Value*, const Value*> HandedOn(const Graph& graph);
   absl::StatusOr<std::string> RefOf(Scope& scope, const Value& value);
   absl::StatusOr<std::string> WriteConstant(Scope& scope, const Value& value);
   absl::Status WriteNodes(Scope& scope);
@@ -82,7 +91,7 @@ class GraphWriter {
   const Model& model_;
   const PlaceFn place_;
   StringMap<int> nodes_, functions_;  // names that are taken, and the last number that was added
-  absl::flat_hash_map<const Graph*, std::vector<const Value*>> captures_;
+  absl::flat_hash_map<const Graph*, std::unique_ptr<const Needs>> needs_;
   std::vector<Port> inputs_, outputs_;
   std::vector<Apart> apart_;
   WireWriter library_;

@@ -109,14 +109,19 @@ class Reader {
       : source_(source), options_(options), variables_(variables), files_(files) {}
 
   absl::StatusOr<Model> Read(std::string_view bytes, const SavedModelProto* saved) {
-    GraphProto proto;
-    X2IR_RETURN_IF_ERROR(ReadGraphProto(source_, bytes, &proto));
     const SignatureProto* signature = nullptr;
     if (saved) {
       X2IR_ASSIGN_OR_RETURN(signature, FindSignature(*saved, options_.signature));
     } else if (!options_.signature.empty()) {
       return OptionError("signature", "only SavedModels have signatures");
     }
+    return Read(bytes, saved, signature, nullptr);
+  }
+
+  absl::StatusOr<Model> Read(std::string_view bytes, const SavedModelProto* saved,
+                             const SignatureProto* signature, const ValueElsewhere& elsewhere) {
+    GraphProto proto;
+    X2IR_RETURN_IF_ERROR(ReadGraphProto(source_, bytes, &proto));
     Model model;
     model.source_dialect = std::string(kDialect);
     model.producer_name = "tensorflow";
@@ -134,6 +139,7 @@ class Reader {
     Tables tables(library, files_, saved ? saved->assets : decltype(saved->assets)());
     X2IR_RETURN_IF_ERROR(tables.Scan(proto, body));
     library.set_tables(&tables);
+    library.set_elsewhere(elsewhere);
     X2IR_RETURN_IF_ERROR(ReadPorts(library, body, signature, model));
     X2IR_RETURN_IF_ERROR(library.ReadNeeded(&model));
     return model;
@@ -250,14 +256,14 @@ class Reader {
       if (name.empty()) continue;
       const PortProto& port = outputs[i].proto;
       Value* output = graph.outputs()[i];
-      // A value may be two outputs, or an input, and has a name of its own.
-      if (!output->producer() || output->name() != name || !given.insert(output).second) {
+      // A value may be two outputs, or an input or constant, and has a name of its own.
+      if (!output->producer() || !given.insert(output).second) {
         Node* node = graph.AppendNode(kDialect, "Identity", {output});
         node->set_name(StrCat("signature/", name));
         output = graph.AddNodeOutput(node, "");
         graph.SetOutput(i, output);
-        GiveName(graph, output, name);
       }
+      GiveName(graph, output, name);
       const DType dtype = ToDType(port.type);
       if (dtype != DType::kUndefined && !output->type().is_known()) {
         output->set_type(Type::Tensor(dtype, port.shape));
@@ -313,6 +319,21 @@ absl::StatusOr<Model> ReadSource(Source source, const TensorFlowOptions& options
 }
 
 }  // namespace
+
+absl::StatusOr<Model> ReadGraphDef(std::string wire, const SignatureProto* signature,
+                                   const std::vector<std::string>& outputs,
+                                   const ValueElsewhere& elsewhere) {
+  TensorFlowOptions options;
+  options.outputs = outputs;
+  const x2ir::Source from = x2ir::Source::Bytes(std::move(wire));
+  const SavedFiles files(from);
+  X2IR_ASSIGN_OR_RETURN(const BlobPtr file, from.Open());
+  Source source;
+  source.bytes = file->view();
+  source.file = file;
+  return Reader(source, options, nullptr, files).Read(source.bytes, nullptr, signature, elsewhere);
+}
+
 }  // namespace tf_format
 
 absl::StatusOr<Model> ReadTensorFlow(const Source& from, const TensorFlowOptions& options) {

@@ -4,6 +4,7 @@
 #define X2IR_FORMATS_TENSORFLOW_TENSORFLOW_INTERNAL_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "x2ir/formats/proto_text.h"
 #include "x2ir/formats/wire.h"
 #include "x2ir/graph_wrapper/attribute.h"
+#include "x2ir/graph_wrapper/model.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/graph_wrapper/tensor.h"
 #include "x2ir/graph_wrapper/type.h"
@@ -157,6 +159,14 @@ struct SavedModelProto {
   std::string_view checkpoint_name, restore_op;
   std::vector<std::pair<std::string_view, std::string_view>> assets;  // "node:0", file
 };
+// The value of a placeholder, where it is a constant.
+using ValueElsewhere =
+    std::function<absl::StatusOr<std::optional<Tensor>>(std::string_view name, DType dtype)>;
+// A GraphDef of another format's files, in wire form. `signature`: its inputs and outputs, or null.
+absl::StatusOr<Model> ReadGraphDef(std::string wire, const SignatureProto* signature,
+                                   const std::vector<std::string>& outputs,
+                                   const ValueElsewhere& elsewhere);
+
 // The graph of a SavedModel that has these tags ("serve,gpu"); without any, the one to serve.
 absl::StatusOr<SavedModelProto> ReadSavedModelProto(const Source& source, std::string_view tags);
 

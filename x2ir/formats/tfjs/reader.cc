@@ -1,10 +1,12 @@
 // Reads a model.json and its weights.
-#include <algorithm>
+#include <deque>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
-#include "x2ir/formats/tensorflow/tensorflow.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/formats/tfjs/tfjs.h"
 #include "x2ir/formats/tfjs/tfjs_internal.h"
@@ -47,82 +49,75 @@ absl::StatusOr<Model> ReadLayers(const Json& topology, std::vector<StoredWeight>
   return model;
 }
 
-// The tensors of a signature, by their names in the graph; without resources.
-std::vector<std::string> PortsOf(const Json& ports) {
-  std::vector<std::string> tensors;
-  for (const auto& [name, port] : ports.members()) {
-    if (!port.Has("resourceId")) tensors.push_back(PortTensor(name, port));
+// A side of a signature: its tensors, without resources. `graph`: the names of its nodes; what a
+// signature gives that the graph does not have is left out, as TensorFlow.js does.
+class Ports {
+ public:
+  explicit Ports(const Json& graph) {
+    for (const Json& node : graph["node"].items()) nodes_.insert(node["name"].text());
   }
-  return tensors;
-}
 
-std::string NodeOf(const std::string& tensor) { return tensor.substr(0, tensor.find(':')); }
-
-// The type that a signature says; not known where it says nothing.
-Type TypeOfPort(const Json& port) {
-  const Json& dtype = port["dtype"];
-  const auto number =
-      dtype.is_string() ? tf_format::TypeNumber(dtype.text()) : std::optional(dtype.Int());
-  const DType type = tf_format::ToDType(number.value_or(0));
-  const Json& shape = port["tensorShape"];
-  if (!shape.is_object() || shape["unknownRank"].Flag()) return Type::Tensor(type);
-  std::vector<Dim> dims;
-  for (const Json& dim : shape["dim"].items()) {
-    const Json& size = dim["size"];
-    const int64_t known =
-        size.is_string() ? ParseNumber<int64_t>(size.text()).value_or(-1) : size.Int();
-    dims.push_back(known < 0 ? Dim() : Dim(known));
-  }
-  return Type::Tensor(type, Shape(std::move(dims)));
-}
-
-// Inputs that no output needs, which the reader of the graph leaves out, stay inputs.
-void AddUnusedInputs(const Json& ports, Graph& graph) {
-  for (const auto& [name, port] : ports.members()) {
-    if (port.Has("resourceId")) continue;
-    const std::string node = NodeOf(PortTensor(name, port));
-    const Type type = TypeOfPort(port);
-    if (node.empty() || type.dtype() == DType::kUndefined || graph.Find(node)) continue;
-    graph.AddInput(node, type);
-  }
-}
-
-// Inputs in the order of the signature, then the others.
-void OrderInputs(const Json& ports, Graph& graph) {
-  std::vector<Value*> order;
-  const auto add = [&](Value* input) {
-    if (input && input->is_input() && std::find(order.begin(), order.end(), input) == order.end()) {
-      order.push_back(input);
+  std::vector<tf_format::PortProto> Of(const Json& ports) {
+    std::vector<tf_format::PortProto> all;
+    for (const auto& [name, port] : ports.members()) {
+      if (port.Has("resourceId")) continue;
+      const std::string& tensor = names_.emplace_back(PortTensor(name, port));
+      const std::string_view node = std::string_view(tensor).substr(0, tensor.find(':'));
+      if (!nodes_.contains(node)) continue;
+      const Json& dtype = port["dtype"];
+      const auto number =
+          dtype.is_string() ? tf_format::TypeNumber(dtype.text()) : std::optional(dtype.Int());
+      // A signature may call a port like its tensor: then it is called like the node.
+      all.push_back({name == tensor && tensor.ends_with(":0") ? node : std::string_view(name),
+                     tensor, number.value_or(0), ShapeOf(port["tensorShape"])});
     }
-  };
-  for (const std::string& tensor : PortsOf(ports)) {
-    add(graph.Find(NodeOf(tensor)));
+    return all;
   }
-  for (Value* input : graph.inputs()) add(input);
-  for (size_t i = 0; i < order.size(); ++i) graph.ReplaceInputAt(i, order[i]);
-}
 
-absl::StatusOr<Model> ReadGraph(const Json& root, std::vector<StoredWeight> weights,
+ private:
+  static std::optional<Shape> ShapeOf(const Json& shape) {
+    if (!shape.is_object() || shape["unknownRank"].Flag()) return std::nullopt;
+    std::vector<Dim> dims;
+    for (const Json& dim : shape["dim"].items()) {
+      const Json& size = dim["size"];
+      const int64_t known =
+          size.is_string() ? ParseNumber<int64_t>(size.text()).value_or(-1) : size.Int();
+      dims.push_back(known < 0 ? Dim() : Dim(known));
+    }
+    return Shape(std::move(dims));
+  }
+
+  absl::flat_hash_set<std::string_view> nodes_;
+  std::deque<std::string> names_;
+};
+
+absl::StatusOr<Model> ReadGraph(const Json& root, const std::vector<StoredWeight>& weights,
                                 const TfjsOptions& options) {
   X2IR_ASSIGN_OR_RETURN(std::string wire, GraphToWire(root, weights));
-  TensorFlowOptions how;
-  how.outputs = options.outputs;
-  if (how.outputs.empty()) how.outputs = PortsOf(SignatureOf(root)["outputs"]);
-  X2IR_ASSIGN_OR_RETURN(Model model, ReadTensorFlow(Source::Bytes(std::move(wire)), how));
-  Graph& graph = *model.graph;
-  for (StoredWeight& weight : weights) {
-    Value* input = graph.Find(weight.name);
-    if (!input || !input->is_input()) continue;  // nothing that is wanted needs it
-    auto tensor = OfType(weight.tensor, input->dtype());
-    if (!tensor.ok()) return Annotate(tensor.status(), StrCat("weight '", weight.name, "'"));
-    graph.Rename(input, graph.UniqueName(weight.name));
-    Value* constant = graph.AddConstant(weight.name, *std::move(tensor));
-    graph.ReplaceAllUses(input, constant);
-    graph.RemoveInput(input);
-    model.weights.push_back({weight.name, {weight.name}, true});
+  absl::flat_hash_map<std::string_view, const Tensor*> stored;
+  for (const StoredWeight& weight : weights) stored.emplace(weight.name, &weight.tensor);
+  absl::flat_hash_set<std::string> used;
+  const auto elsewhere = [&](std::string_view name,
+                             DType dtype) -> absl::StatusOr<std::optional<Tensor>> {
+    const auto it = stored.find(name);
+    if (it == stored.end()) return std::nullopt;
+    absl::StatusOr<Tensor> tensor = OfType(*it->second, dtype);
+    if (!tensor.ok()) return Annotate(tensor.status(), StrCat("weight '", name, "'"));
+    used.emplace(name);
+    return *std::move(tensor);
+  };
+  Ports ports(root["modelTopology"]);
+  const Json& told = SignatureOf(root);
+  const tf_format::SignatureProto signature{"", ports.Of(told["inputs"]),
+                                            ports.Of(told["outputs"])};
+  X2IR_ASSIGN_OR_RETURN(
+      Model model,
+      tf_format::ReadGraphDef(std::move(wire), signature.outputs.empty() ? nullptr : &signature,
+                              options.outputs, elsewhere));
+  for (const StoredWeight& weight : weights) {
+    const Value* value = used.contains(weight.name) ? model.graph->Find(weight.name) : nullptr;
+    if (value && value->constant()) model.weights.push_back({weight.name, {weight.name}, true});
   }
-  if (options.outputs.empty()) AddUnusedInputs(SignatureOf(root)["inputs"], graph);
-  OrderInputs(SignatureOf(root)["inputs"], graph);
   return model;
 }
 
@@ -137,7 +132,7 @@ absl::StatusOr<Model> Read(const Source& source, const TfjsOptions& options) {
                         ReadManifest(root["weightsManifest"], [&](const std::string& name) {
                           return source.OpenBeside(name);
                         }));
-  if (topology["node"].is_array()) return ReadGraph(root, std::move(weights), options);
+  if (topology["node"].is_array()) return ReadGraph(root, weights, options);
   return ReadLayers(topology, std::move(weights));
 }
 
