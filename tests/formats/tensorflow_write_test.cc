@@ -9,6 +9,7 @@
 #include "tests/core/convert_util.h"
 #include "tests/core/temp_dir_util.h"
 #include "x2ir/core/convert.h"
+#include "x2ir/formats/io/checksums.h"
 #include "x2ir/formats/tensorflow/checkpoint_writer_internal.h"
 #include "x2ir/formats/tensorflow/graph_writer_internal.h"
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"
@@ -280,12 +281,11 @@ TEST(TensorFlowWriterTest, ChecksumsAreCrc32c) {
               {std::string(32, '\xff'), 0x62a8ab43},
               {ascending, 0x46dd794e}};
   for (const auto& row : rows) {
-    EXPECT_EQ(tf_format::Crc32c(row.bytes), row.crc);
-    EXPECT_EQ(tf_format::Crc32cByTables(row.bytes, 0), row.crc);
+    EXPECT_EQ(Crc32c(row.bytes), row.crc);
+    EXPECT_EQ(Crc32cPlain(row.bytes), row.crc);
     for (size_t cut = 0; cut <= row.bytes.size(); ++cut) {  // in two parts, at any place
       const std::string_view bytes = row.bytes;
-      EXPECT_EQ(tf_format::Crc32c(bytes.substr(cut), tf_format::Crc32c(bytes.substr(0, cut))),
-                row.crc);
+      EXPECT_EQ(Crc32c(bytes.substr(cut), Crc32c(bytes.substr(0, cut))), row.crc);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/core/temp_dir_util.h"
 #include "tests/formats/tf_proto_util.h"
+#include "x2ir/formats/io/checksums.h"
 #include "x2ir/formats/tensorflow/checkpoint_internal.h"
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"
 #include "x2ir/formats/tensorflow/tensorflow.h"
@@ -595,9 +596,9 @@ TEST_F(SavedModelTest, ChangedBytesWithRightChecksums) {
 }
 
 TEST(TensorFlowIndex, Checksums) {
-  EXPECT_EQ(tf_format::Crc32c("123456789"), 0xe3069283u);  // as RFC 3720 has it
-  EXPECT_EQ(tf_format::Crc32c(std::string(32, '\000')), 0x8a9136aau);
-  EXPECT_EQ(tf_format::Crc32c("6789", tf_format::Crc32c("12345")), 0xe3069283u);
+  EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);  // as RFC 3720 has it
+  EXPECT_EQ(Crc32c(std::string(32, '\000')), 0x8a9136aau);
+  EXPECT_EQ(Crc32c("6789", Crc32c("12345")), 0xe3069283u);
   EXPECT_EQ(Crc("123456789"), 0xe3069283u);
 }
 

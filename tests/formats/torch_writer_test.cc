@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/formats/io/checksums.h"
 #include "x2ir/formats/io/zip.h"
 #include "x2ir/formats/io/zip_writer.h"
 #include "x2ir/formats/torch/pickle.h"
@@ -60,7 +61,7 @@ uint32_t SlowChecksum(std::string_view bytes, uint32_t crc) {
 }
 
 TEST(TorchWriter, ChecksumsAreThoseOfZip) {
-  EXPECT_EQ(ZipChecksum("123456789"), 0xcbf43926);
+  EXPECT_EQ(Crc32("123456789"), 0xcbf43926);
   std::string bytes;
   uint32_t random = 1;
   for (int i = 0; i < 1000; ++i) {
@@ -68,9 +69,9 @@ TEST(TorchWriter, ChecksumsAreThoseOfZip) {
   }
   for (size_t size = 0; size <= bytes.size(); size += size < 300 ? 1 : 7) {
     const std::string_view part(bytes.data() + bytes.size() - size, size);  // not aligned
-    ASSERT_EQ(ZipChecksum(part), SlowChecksum(part, 0)) << size;
+    ASSERT_EQ(Crc32(part), SlowChecksum(part, 0)) << size;
     const size_t cut = size / 3;
-    ASSERT_EQ(ZipChecksum(part.substr(cut), ZipChecksum(part.substr(0, cut))), ZipChecksum(part));
+    ASSERT_EQ(Crc32(part.substr(cut), Crc32(part.substr(0, cut))), Crc32(part));
   }
 }
 
@@ -84,7 +85,7 @@ TEST(TorchWriter, EntriesAreAlignedAndStored) {
   for (const ZipEntry& entry : zip->entries()) {
     EXPECT_TRUE(entry.stored()) << entry.name;
     EXPECT_EQ(entry.offset % 64, 0) << entry.name;
-    EXPECT_EQ(ZipChecksum(std::string_view(*bytes).substr(entry.offset, entry.size)), entry.crc);
+    EXPECT_EQ(Crc32(std::string_view(*bytes).substr(entry.offset, entry.size)), entry.crc);
     StrAppend(&names, entry.name.substr(6), " ");
   }
   EXPECT_EQ(names,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "x2ir/formats/io/checksums.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -60,7 +61,7 @@ absl::Status ZipWriter::Begin(std::string_view name, uint64_t size, uint32_t crc
 }
 
 absl::Status ZipWriter::Add(std::string_view name, std::string_view bytes) {
-  X2IR_RETURN_IF_ERROR(Begin(name, bytes.size(), ZipChecksum(bytes)));
+  X2IR_RETURN_IF_ERROR(Begin(name, bytes.size(), Crc32(bytes)));
   return file_.Append(bytes);
 }
 
@@ -73,7 +74,7 @@ absl::Status ZipWriter::Add(std::string_view name, const Tensor& tensor) {
   X2IR_RETURN_IF_ERROR(Begin(name, tensor.nbytes(), 0));
   Entry& entry = entries_.back();
   X2IR_RETURN_IF_ERROR(file_.Append(
-      tensor, [&entry](std::string_view bytes) { entry.crc = ZipChecksum(bytes, entry.crc); }));
+      tensor, [&entry](std::string_view bytes) { entry.crc = Crc32(bytes, entry.crc); }));
   return file_.Replace(entry.header + kChecksumInHeader, Record().Put(entry.crc).bytes());
 }
 
@@ -86,7 +87,7 @@ absl::Status ZipWriter::Add(std::string_view name, absl::Span<const Part> parts)
   for (const Part& part : parts) size += part.tensor ? part.tensor->nbytes() : part.text.size();
   uint32_t crc = 0;
   if (!file_.can_replace()) {
-    for (const Part& part : parts) crc = ZipChecksum(view(part), crc);
+    for (const Part& part : parts) crc = Crc32(view(part), crc);
   }
   X2IR_RETURN_IF_ERROR(Begin(name, size, crc));
   const uint64_t header = entries_.back().header;
@@ -94,10 +95,10 @@ absl::Status ZipWriter::Add(std::string_view name, absl::Span<const Part> parts)
     if (!file_.can_replace()) {
       X2IR_RETURN_IF_ERROR(file_.Append(view(part)));
     } else if (part.tensor) {
-      X2IR_RETURN_IF_ERROR(file_.Append(
-          *part.tensor, [&crc](std::string_view bytes) { crc = ZipChecksum(bytes, crc); }));
+      X2IR_RETURN_IF_ERROR(
+          file_.Append(*part.tensor, [&crc](std::string_view bytes) { crc = Crc32(bytes, crc); }));
     } else {
-      crc = ZipChecksum(part.text, crc);
+      crc = Crc32(part.text, crc);
       X2IR_RETURN_IF_ERROR(file_.Append(part.text));
     }
   }

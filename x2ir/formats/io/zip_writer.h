@@ -45,10 +45,6 @@ class ZipWriter {
   std::vector<Entry> entries_;
 };
 
-// The checksum of zip archives (CRC-32 of ISO 3309), of bytes that follow bytes with checksum
-// `crc`.
-uint32_t ZipChecksum(std::string_view bytes, uint32_t crc = 0);
-
 }  // namespace x2ir
 
 #endif  // X2IR_FORMATS_IO_ZIP_WRITER_H_

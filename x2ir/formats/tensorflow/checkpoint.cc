@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/io/checksums.h"
 #include "x2ir/formats/tensorflow/checkpoint_internal.h"
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"
 #include "x2ir/graph_wrapper/residency.h"

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/formats/io/checksums.h"
 #include "x2ir/formats/tensorflow/checkpoint_writer_internal.h"
 #include "x2ir/formats/tensorflow/graph_writer_internal.h"
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"

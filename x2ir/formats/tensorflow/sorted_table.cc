@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "x2ir/formats/io/checksums.h"
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -113,60 +114,6 @@ bool TakeVarint(std::string_view* bytes, uint64_t* value) {
     if (byte < 0x80) return true;
   }
   return false;
-}
-
-namespace {
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define X2IR_HAS_CRC_INSTRUCTION
-// The processor's own instruction, some times as fast as the tables.
-__attribute__((target("sse4.2"))) uint32_t Crc32cByInstruction(std::string_view bytes,
-                                                               uint32_t crc) {
-  uint64_t sum = ~crc;
-  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
-    sum = __builtin_ia32_crc32di(sum, LoadNumber<uint64_t>(bytes.data()));
-  }
-  auto rest = static_cast<uint32_t>(sum);
-  for (const char c : bytes) rest = __builtin_ia32_crc32qi(rest, static_cast<uint8_t>(c));
-  return ~rest;
-}
-#endif
-
-}  // namespace
-
-uint32_t Crc32cByTables(std::string_view bytes, uint32_t crc) {
-  // kTables[k][b]: what byte b does to the sum when k bytes follow it. Eight bytes at a time.
-  static constexpr auto kTables = [] {
-    std::array<std::array<uint32_t, 256>, 8> tables{};
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t sum = i;
-      for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ (sum & 1 ? 0x82f63b78 : 0);
-      tables[0][i] = sum;
-    }
-    for (size_t k = 1; k < tables.size(); ++k) {
-      for (uint32_t i = 0; i < 256; ++i) {
-        const uint32_t before = tables[k - 1][i];
-        tables[k][i] = tables[0][before & 0xff] ^ (before >> 8);
-      }
-    }
-    return tables;
-  }();
-  crc = ~crc;
-  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
-    const uint64_t word = LoadNumber<uint64_t>(bytes.data()) ^ crc;
-    crc = 0;
-    for (int k = 0; k < 8; ++k) crc ^= kTables[7 - k][(word >> (8 * k)) & 0xff];
-  }
-  for (const char c : bytes) crc = kTables[0][(crc ^ static_cast<uint8_t>(c)) & 0xff] ^ (crc >> 8);
-  return ~crc;
-}
-
-uint32_t Crc32c(std::string_view bytes, uint32_t crc) {
-#ifdef X2IR_HAS_CRC_INSTRUCTION
-  static const bool has_instruction = __builtin_cpu_supports("sse4.2");
-  if (has_instruction) return Crc32cByInstruction(bytes, crc);
-#endif
-  return Crc32cByTables(bytes, crc);
 }
 
 uint32_t MaskedCrc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8; }

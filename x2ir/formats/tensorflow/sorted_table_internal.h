@@ -18,12 +18,8 @@ inline constexpr uint64_t kTableMagic = 0xdb4775248b80fb57;  // the last bytes o
 // Takes a number off the begin of `bytes`.
 bool TakeVarint(std::string_view* bytes, uint64_t* value);
 
-// CRC-32C of `bytes` that follow bytes with checksum `crc`; and its masked form in files, so that
-// checksums of data that contains checksums are not 0.
-uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
+// A CRC-32C as files have it, so that checksums of data that contains checksums are not 0.
 uint32_t MaskedCrc32c(uint32_t crc);
-// Crc32c on processors without an instruction for it.
-uint32_t Crc32cByTables(std::string_view bytes, uint32_t crc);
 
 // What was compressed with Snappy; DataLoss where it was not.
 absl::StatusOr<std::string> Unsnapped(std::string_view bytes);
