@@ -10,9 +10,20 @@
 namespace x2ir {
 namespace {
 
-absl::StatusOr<Value*> ToTfjsScatterNd(TfWriter& w) {
+// Others are lowered to masks.
+absl::Status CheckReduction(TfWriter& w) {
   const std::string& how = w.String("reduction");
-  if (how != "none" && how != "add") return CannotExpress("reduction ", how);
+  return how == "none" || how == "add" ? absl::OkStatus() : CannotExpress("reduction ", how);
+}
+
+absl::StatusOr<Value*> ToTfjsScatterElements(TfWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckReduction(w));
+  return ScatterElementsByTuples(w);
+}
+
+absl::StatusOr<Value*> ToTfjsScatterNd(TfWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckReduction(w));
+  const std::string& how = w.String("reduction");
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
   Value* x = w.in(0);
@@ -29,6 +40,7 @@ absl::StatusOr<Value*> ToTfjsScatterNd(TfWriter& w) {
 
 }  // namespace
 
+X2IR_TFJS(scatter_elements).To("TensorScatterUpdate", ToTfjsScatterElements);
 X2IR_TFJS(scatter_nd).To("TensorScatterUpdate", ToTfjsScatterNd);
 
 }  // namespace x2ir

@@ -1,4 +1,5 @@
 // Lowerings of ops that put elements in places.
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -110,6 +111,11 @@ absl::StatusOr<Values> ScatterReducedByMask(Rewrite& r) {
   const int64_t rank = r.rank(0);
   if (rank < 1 || r.rank(1) != rank) return CannotExpress("the rank is not known");
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), rank));
+  const std::vector<Dim>& sizes = r.in(1)->shape()->dims();
+  if (std::any_of(sizes.begin(), sizes.end(),
+                  [](const Dim& size) { return size.is_static() && size.value() == 0; })) {
+    return Values{b.Op("identity", {r.in(0)})};  // no updates
+  }
   // Where the indices do not reach all elements of the other axes, they are filled up.
   std::vector<int64_t> missing(static_cast<size_t>(2 * rank), 0);
   bool short_of = false;
