@@ -45,13 +45,10 @@ absl::StatusOr<Model> ReadFiles(const std::string& name, Files files) {
                                               : FromMemory(name + "/", "saved_model.pb", all));
 }
 
-// The graph as such files, which are read. A frozen graph is written again with the same bytes; the
-// types that a SavedModel's signature and functions need are only found at import.
+// The graph as such files, which are read and written again with the same bytes.
 absl::StatusOr<Model> Through(const Model& model, const std::string& name) {
   X2IR_ASSIGN_OR_RETURN(Files files, FilesOf(model, name));
   X2IR_ASSIGN_OR_RETURN(Model read, ReadFiles(name, files));
-  const bool has_functions = read.graph->TotalNodes() != read.graph->num_nodes();
-  if (!name.ends_with(".pb") || has_functions) return read;
   const absl::StatusOr<Files> again = FilesOf(read, name);
   if (!again.ok()) return Internal("written again: ", std::string(again.status().message()));
   if (*again != files) return Internal("written again it has other bytes");
@@ -195,43 +192,6 @@ TEST(TensorFlowBackTest, ChannelsLastStay) {
               more.size());
   EXPECT_GT(networks, 150);
   ExpectReasons(kFile, "Networks that are written with more transposes.", more);
-}
-
-// A SavedModel that is written, read, and written again without a conversion has the same bytes,
-// except for those of tests/golden/tf_written_again.txt.
-TEST(TensorFlowBackTest, SavedModelsAreWrittenAgain) {
-  constexpr const char* kName = "saved";
-  const std::vector<TfCase> cases = TfCases();
-  if (cases.empty()) GTEST_SKIP() << "../shared/tf-frozen-graphs.tar.xz is not there";
-  const BackTally filter("X2IR_TF_CASES");
-  Reasons others;
-  size_t written = 0;
-  for (const TfCase& test : cases) {
-    if (!filter.Wants(test.name)) continue;
-    absl::StatusOr<Model> model = Import(test.model, TfImportOptions(test));
-    IoCase io;
-    if (!model.ok() || !FeedTfConstants(*model->graph, &io).ok()) continue;
-    ExportOptions options;
-    options.optimize = false;
-    if (!FromIr(*model, "tf", options).ok()) continue;  // told by CasesComeBack
-    const absl::StatusOr<Files> first = FilesOf(*model, kName);
-    ASSERT_TRUE(first.ok()) << test.name << ": " << first.status();
-    ++written;
-    const absl::StatusOr<Model> read = ReadFiles(kName, *first);
-    ASSERT_TRUE(read.ok()) << test.name << ": " << read.status();
-    const absl::StatusOr<Files> second = FilesOf(*read, kName);
-    if (!second.ok()) {
-      const bool types = second.status().message().find("no values of type ?") != std::string::npos;
-      others[test.name] = types ? "types of operands of functions are found at import" : "refused";
-    } else if (*second != *first) {
-      others[test.name] = "other bytes";
-    }
-  }
-  std::printf("tf: %zu SavedModels, %zu are not written again with the same bytes\n", written,
-              others.size());
-  if (!Env("X2IR_TF_CASES").empty()) return;
-  ExpectReasons("tests/golden/tf_written_again.txt",
-                "SavedModels that are not written again with the same bytes.", others);
 }
 
 TEST(TensorFlowBackTest, NodeTestsComeBack) {

@@ -122,11 +122,23 @@ absl::StatusOr<IoCase> ReadTfIo(const TfCase& c, const Graph& graph) {
   return io;
 }
 
+namespace {
+
+// Whether a convolution has it as kernel, which is in its order of axes after import.
+bool IsKernelOfTf(const Value& constant) {
+  return std::any_of(constant.uses().begin(), constant.uses().end(), [](const auto& use) {
+    return use.index == 1 && use.node->op().view().starts_with("conv");
+  });
+}
+
+}  // namespace
+
 absl::Status FeedTfConstants(Graph& graph, IoCase* io) {
   for (Value* constant : graph.constants()) {
     const Tensor tensor = *constant->constant();
     const std::string name(constant->name());
-    if (!name.starts_with("in_") || !IsFloating(tensor.dtype())) continue;
+    if (!name.starts_with("in_") || !IsFloating(tensor.dtype()) || IsKernelOfTf(*constant))
+      continue;
     Value* input = graph.AddInput(graph.UniqueName(name + "_fed"), tensor.type());
     graph.ReplaceAllUses(constant, input);
     io->inputs.push_back(tensor);

@@ -205,7 +205,7 @@ TEST(TensorFlowGraph, FunctionsAndBranches) {
                {{"then_branch", FuncAttr("twice")}, {"else_branch", FuncAttr("top")}})},
       functions);
   const std::string text = Read(graph);
-  EXPECT_THAT(text, HasSubstr("call = tf.twice(x)"));
+  EXPECT_THAT(text, HasSubstr("call: float32[...] = tf.twice(x)"));
   EXPECT_THAT(text, HasSubstr("t: float32[...] = tf.Add(call, call)"));
   EXPECT_THAT(text, HasSubstr("k, \"k:1\" = tf.TopKV2(call, call)"));
   EXPECT_THAT(text, HasSubstr("= tf.StatelessIf(p)"));

@@ -63,6 +63,7 @@ constexpr std::string_view kIntegers[] = {
     "ellipsis_mask",
     "end_mask",
     "k",
+    "key_index",
     "max_length",
     "new_axis_mask",
     "num",
@@ -75,6 +76,8 @@ constexpr std::string_view kIntegers[] = {
     "seed2",
     "seq_dim",
     "shrink_axis_mask",
+    "value_index",
+    "vocab_size",
     "width",
 };
 
@@ -122,6 +125,22 @@ absl::Status WriteAttrList(WireWriter& out, const Attribute& value) {
 bool IsFirst(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.'; }
 
 }  // namespace
+
+std::string AddedNodes::Add(std::string_view base, std::string_view op,
+                            const std::vector<std::string>& inputs, Attrs attrs) {
+  std::string name = graph_.UniqueNode(StrCat(prefix_, base));
+  out_.Begin(graph_def_field::kNode);
+  out_.Bytes(node_def_field::kName, name);
+  out_.Bytes(node_def_field::kOp, op);
+  for (const std::string& input : inputs) out_.Bytes(node_def_field::kInput, input);
+  for (const auto& [key, value] : attrs) status_.Update(WriteNodeAttr(out_, key, value));
+  out_.End();
+  return name;
+}
+
+std::string AddedNodes::Constant(std::string_view base, const Tensor& value) {
+  return Add(base, "Const", {}, {{"dtype", Type::Tensor(value.dtype())}, {"value", value}});
+}
 
 absl::StatusOr<int64_t> NumberOfType(const Type& type) {
   if (type.kind() == Type::kOpaque && type.opaque_domain() == kDialect) {

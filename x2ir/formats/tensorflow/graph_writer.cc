@@ -3,7 +3,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "x2ir/formats/made_names.h"
 #include "x2ir/formats/tensorflow/graph_writer_internal.h"
+#include "x2ir/formats/tensorflow/table_contents.h"
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -28,6 +30,15 @@ bool IsSmall(const Tensor& tensor) {
 bool IsOuter(const Value& value, const Graph& graph) {
   if (const Tensor* constant = value.fixed_constant()) return !IsSmall(*constant);
   return value.graph() != &graph;
+}
+
+// What a small constant is called before it gets a number: conversions number those that they make
+// ("y_const_2") by what the graph held in between, which a second one does not find again.
+std::string_view BaseName(const Value& constant) {
+  const std::string_view name = constant.name();
+  if (name.empty()) return "Const";
+  const std::string_view made = MadeConstantName(name);
+  return made.empty() || !IsSmall(*constant.fixed_constant()) ? name : made;
 }
 
 void BeginNode(WireWriter& out, uint32_t field, std::string_view name, std::string_view op) {
@@ -134,10 +145,26 @@ const GraphWriter::Needs& GraphWriter::NeedsOf(const Graph& graph) {
 
 // --- Values -------------------------------------------------------------------------------------
 
+// Whether a node hands on a handle (of a variable, of a table).
+static bool HandsOnHandle(const Node& node) {
+  const Attribute* attr = node.op().view() == "Identity" ? node.attrs().Find("T") : nullptr;
+  const Type* type = attr ? attr->get<Type>() : nullptr;
+  return type && type->kind() == Type::kOpaque && type->opaque_name() == "DT_RESOURCE" &&
+         node.num_inputs() == 1 && node.input(0);
+}
+
+// In the place of a handle: the constant that the reader found behind it; null where there is none.
+static const Value* ContentsOf(const Value* handle) {
+  while (handle && handle->producer() && HandsOnHandle(*handle->producer())) {
+    handle = handle->producer()->input(0);
+  }
+  return handle && handle->fixed_constant() ? handle : nullptr;
+}
+
 // The weight that a node reads, as the graph of a SavedModel has it: it is written with a variable.
 static const Value* WeightThatIsRead(const Node* node) {
   const bool reads = node && node->op().view() == "ReadVariableOp" && node->num_inputs() == 1;
-  return reads && node->input(0)->fixed_constant() ? node->input(0) : nullptr;
+  return reads ? ContentsOf(node->input(0)) : nullptr;
 }
 
 // The results of a nested graph are values of its own. Those of a function may also be arguments,
@@ -172,7 +199,7 @@ absl::StatusOr<std::string> GraphWriter::RefOf(Scope& scope, const Value& value)
 
 absl::StatusOr<std::string> GraphWriter::WriteConstant(Scope& scope, const Value& value) {
   const Tensor& tensor = *value.fixed_constant();
-  const std::string_view base = value.name().empty() ? "Const" : std::string_view(value.name());
+  const std::string_view base = BaseName(value);
   ConstantPlace place = place_ ? place_(tensor) : ConstantPlace::kInside;
   // A function has no variables of its own.
   if (scope.is_function && place == ConstantPlace::kVariable) place = ConstantPlace::kInside;
@@ -223,6 +250,44 @@ absl::StatusOr<std::string> GraphWriter::WriteConstant(Scope& scope, const Value
   return scope.refs[&value] = ref;
 }
 
+// The table whose contents are operand 0.
+absl::StatusOr<std::string> GraphWriter::RefOfTable(Scope& scope, const Node& lookup) {
+  const auto type_of = [&](const char* attr) {
+    const Attribute* found = lookup.attrs().Find(attr);
+    const Type* type = found ? found->get<Type>() : nullptr;
+    return type && type->is_tensor() ? type->dtype() : DType::kUndefined;
+  };
+  const Value& contents = *ContentsOf(lookup.input(0));
+  const std::string_view version = lookup.op().view().ends_with("V2") ? "V2" : "";
+  const DType key = type_of("Tin"), value = type_of("Tout");
+  if (scope.is_function) return CannotExpress("a lookup in a table, in a branch or a loop");
+  if (const auto it = table_of_.find(&contents); it != table_of_.end()) {
+    const Table& table = tables_[it->second];
+    if (table.version != version || (key != DType::kUndefined && table.key != key) ||
+        (value != DType::kUndefined && table.value != value)) {
+      return CannotExpress("two lookups in table '", contents.name(), "' of other types");
+    }
+    return table.node;
+  }
+  if (key == DType::kUndefined || value == DType::kUndefined) {
+    return CannotExpress("table '", contents.name(), "' of unknown element types");
+  }
+  const std::string node =
+      Unique(scope.names, contents.name().empty() ? "table" : std::string_view(contents.name()));
+  BeginNode(scope.out, scope.node_field(), node, StrCat("HashTable", version));
+  for (const auto& [name, attr] :
+       {std::pair<const char*, Attribute>{"container", std::string()},
+        std::pair<const char*, Attribute>{"shared_name", node},
+        std::pair<const char*, Attribute>{"key_dtype", Type::Tensor(key)},
+        std::pair<const char*, Attribute>{"value_dtype", Type::Tensor(value)}}) {
+    X2IR_RETURN_IF_ERROR(WriteNodeAttr(scope.out, name, attr));
+  }
+  scope.out.End();
+  table_of_.emplace(&contents, tables_.size());
+  tables_.push_back({node, version, key, value, *contents.fixed_constant()});
+  return node;
+}
+
 // --- Nodes --------------------------------------------------------------------------------------
 
 absl::Status GraphWriter::WriteNodes(Scope& scope) {
@@ -235,6 +300,7 @@ absl::Status GraphWriter::WriteNodes(Scope& scope) {
   for (const Node* node : scope.graph.nodes()) {
     if (!needed.contains(node) || scope.results.contains(node)) continue;
     if (WeightThatIsRead(node)) continue;
+    if (HandsOnHandle(*node) && ContentsOf(node->output(0))) continue;
     const Value* first = nullptr;
     for (const Value* output : node->outputs()) first = first ? first : output;
     if (scope.handed_on.contains(first)) continue;
@@ -270,7 +336,9 @@ absl::Status GraphWriter::WriteNode(Scope& scope, const Node& node, const std::s
   std::vector<std::string> inputs;
   for (size_t i = 0; i < node.num_inputs(); ++i) {
     if (!node.input(i)) return Internal("operand ", i, " is left out");
-    X2IR_ASSIGN_OR_RETURN(std::string ref, RefOf(scope, *node.input(i)));
+    const bool is_table = i == 0 && ReadsTfTable(node.op().view()) && ContentsOf(node.input(0));
+    X2IR_ASSIGN_OR_RETURN(std::string ref,
+                          is_table ? RefOfTable(scope, node) : RefOf(scope, *node.input(i)));
     inputs.push_back(std::move(ref));
   }
   BeginNode(scope.out, scope.node_field(), name, node.op().view());

@@ -13,9 +13,11 @@
 #define X2IR_FORMATS_TENSORFLOW_GRAPH_WRITER_INTERNAL_H_
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -62,6 +64,14 @@ class GraphWriter {
     std::string read{};
   };
   const std::vector<Apart>& apart() const { return apart_; }
+  // Tables that nodes look values up in, of which the graph has the handles, not the contents.
+  struct Table {
+    std::string node;
+    std::string_view version;  // "V2", or "" of TensorFlow 1's, whose handles are references
+    DType key, value;
+    Tensor contents;  // table_contents.h
+  };
+  const std::vector<Table>& tables() const { return tables_; }
   // A name that no node has.
   std::string UniqueNode(std::string_view base) { return Unique(nodes_, base); }
 
@@ -78,6 +88,7 @@ class GraphWriter {
   const Needs& NeedsOf(const Graph& graph);
   static absl::flat_hash_map<const Value*, const Value*> HandedOn(const Graph& graph);
   absl::StatusOr<std::string> RefOf(Scope& scope, const Value& value);
+  absl::StatusOr<std::string> RefOfTable(Scope& scope, const Node& lookup);
   absl::StatusOr<std::string> WriteConstant(Scope& scope, const Value& value);
   absl::Status WriteNodes(Scope& scope);
   absl::Status WriteNode(Scope& scope, const Node& node, const std::string& name);
@@ -94,7 +105,31 @@ class GraphWriter {
   absl::flat_hash_map<const Graph*, std::unique_ptr<const Needs>> needs_;
   std::vector<Port> inputs_, outputs_;
   std::vector<Apart> apart_;
+  std::vector<Table> tables_;
+  absl::flat_hash_map<const Value*, size_t> table_of_;
   WireWriter library_;
+};
+
+// Nodes that are added to a written graph, with names under `prefix` that no others have.
+class AddedNodes {
+ public:
+  using Attrs = std::initializer_list<std::pair<const char*, Attribute>>;
+
+  // All outlive this.
+  AddedNodes(WireWriter& out, GraphWriter& graph, std::string_view prefix)
+      : out_(out), graph_(graph), prefix_(prefix) {}
+
+  // The node's name.
+  std::string Add(std::string_view base, std::string_view op,
+                  const std::vector<std::string>& inputs, Attrs attrs);
+  std::string Constant(std::string_view base, const Tensor& value);
+  const absl::Status& status() const { return status_; }
+
+ private:
+  WireWriter& out_;
+  GraphWriter& graph_;
+  const std::string prefix_;
+  absl::Status status_;
 };
 
 // --- Parts of nodes, for writers that add nodes of their own ------------------------------------

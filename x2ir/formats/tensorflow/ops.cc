@@ -204,6 +204,7 @@ constexpr OutputArg kOutputArg[] = {
     {"selected_indices", "NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3"},
     {"softmax", "Softmax"},
     {"tensor", "TensorListStack"},
+    {"values", "LookupTableFind LookupTableFindV2"},
     {"y",
      "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil ComplexAbs Cos Cosh Digamma Erf Erfc Erfinv "
      "Exp Expm1 Floor Inv Invert InvertPermutation IsFinite IsInf IsNan Lgamma Log Log1p "

@@ -1,4 +1,3 @@
-#include <initializer_list>
 #include <utility>
 
 #include "x2ir/formats/tensorflow/saved_model_writer_internal.h"
@@ -10,6 +9,7 @@ namespace {
 
 constexpr std::string_view kServeTag = "serve";
 constexpr std::string_view kPredict = "tensorflow/serving/predict";
+constexpr std::string_view kMainOpKey = "saved_model_main_op";  // of what loaders run first
 constexpr int64_t kSchemaVersion = 1;
 constexpr int64_t kSaverV2 = 2;    // SaverDef::V2: a checkpoint with an index
 constexpr int64_t kMaxToKeep = 5;  // the default of savers
@@ -43,7 +43,7 @@ ConstantPlace PlaceOfConstant(const Tensor& tensor) {
 // have them.
 class Saver {
  public:
-  Saver(WireWriter& out, GraphWriter& graph) : out_(out), graph_(graph) {}
+  Saver(WireWriter& out, GraphWriter& graph) : nodes_(out, graph, "save/") {}
 
   absl::Status Write(const std::vector<GraphWriter::Apart>& variables) {
     const Type text = Type::Tensor(DType::kString);
@@ -54,35 +54,37 @@ class Saver {
       types.push_back(Type::Tensor(variable.tensor.dtype()));
     }
     const auto count = static_cast<int64_t>(variables.size());
-    const std::string path = Constant("filename/input", Tensor::Strings({}, {"model"}));
+    const std::string path = nodes_.Constant("filename/input", Tensor::Strings({}, {"model"}));
     const Attribute scalar = Type::Tensor(DType::kUndefined, Shape());
-    const std::string default_path =
-        Add("filename", "PlaceholderWithDefault", {path}, {{"dtype", text}, {"shape", scalar}});
-    file_ = Add("Const", "PlaceholderWithDefault", {default_path},
-                {{"dtype", text}, {"shape", scalar}});
+    const std::string default_path = nodes_.Add("filename", "PlaceholderWithDefault", {path},
+                                                {{"dtype", text}, {"shape", scalar}});
+    file_ = nodes_.Add("Const", "PlaceholderWithDefault", {default_path},
+                       {{"dtype", text}, {"shape", scalar}});
     // Writing.
     std::vector<std::string> saved = {
-        file_, Constant("SaveV2/tensor_names", Tensor::Strings({count}, names)),
-        Constant("SaveV2/shape_and_slices", Tensor::Strings({count}, slices))};
+        file_, nodes_.Constant("SaveV2/tensor_names", Tensor::Strings({count}, names)),
+        nodes_.Constant("SaveV2/shape_and_slices", Tensor::Strings({count}, slices))};
     for (const GraphWriter::Apart& variable : variables) saved.push_back(variable.read);
-    const std::string save = Add("SaveV2", "SaveV2", saved, {{"dtypes", types}});
-    saved_ = Add("control_dependency", "Identity", {file_, StrCat("^", save)}, {{"T", text}});
+    const std::string save = nodes_.Add("SaveV2", "SaveV2", saved, {{"dtypes", types}});
+    saved_ =
+        nodes_.Add("control_dependency", "Identity", {file_, StrCat("^", save)}, {{"T", text}});
     // Reading.
-    const std::string restore =
-        Add("RestoreV2", "RestoreV2",
-            {file_, Constant("RestoreV2/tensor_names", Tensor::Strings({count}, names)),
-             Constant("RestoreV2/shape_and_slices", Tensor::Strings({count}, slices))},
-            {{"dtypes", types}});
+    const std::string restore = nodes_.Add(
+        "RestoreV2", "RestoreV2",
+        {file_, nodes_.Constant("RestoreV2/tensor_names", Tensor::Strings({count}, names)),
+         nodes_.Constant("RestoreV2/shape_and_slices", Tensor::Strings({count}, slices))},
+        {{"dtypes", types}});
     std::vector<std::string> assigned;
     for (size_t i = 0; i < variables.size(); ++i) {
       const std::string value =
-          Add(StrCat("Identity_", i), "Identity", {i == 0 ? restore : StrCat(restore, ":", i)},
-              {{"T", types[i]}});
-      assigned.push_back(StrCat("^", Add(StrCat("AssignVariableOp_", i), "AssignVariableOp",
-                                         {variables[i].node, value}, {{"dtype", types[i]}})));
+          nodes_.Add(StrCat("Identity_", i), "Identity",
+                     {i == 0 ? restore : StrCat(restore, ":", i)}, {{"T", types[i]}});
+      assigned.push_back(
+          StrCat("^", nodes_.Add(StrCat("AssignVariableOp_", i), "AssignVariableOp",
+                                 {variables[i].node, value}, {{"dtype", types[i]}})));
     }
-    restored_ = Add("restore_all", "NoOp", assigned, {});
-    return status_;
+    restored_ = nodes_.Add("restore_all", "NoOp", assigned, {});
+    return nodes_.status();
   }
 
   // SaverDef.
@@ -95,27 +97,8 @@ class Saver {
   }
 
  private:
-  using Attrs = std::initializer_list<std::pair<const char*, Attribute>>;
-
-  std::string Add(std::string_view base, std::string_view op,
-                  const std::vector<std::string>& inputs, Attrs attrs) {
-    std::string name = graph_.UniqueNode(StrCat("save/", base));
-    out_.Begin(graph_def_field::kNode);
-    out_.Bytes(node_def_field::kName, name);
-    out_.Bytes(node_def_field::kOp, op);
-    for (const std::string& input : inputs) out_.Bytes(node_def_field::kInput, input);
-    for (const auto& [key, value] : attrs) status_.Update(WriteNodeAttr(out_, key, value));
-    out_.End();
-    return name;
-  }
-  std::string Constant(std::string_view base, const Tensor& value) {
-    return Add(base, "Const", {}, {{"dtype", Type::Tensor(value.dtype())}, {"value", value}});
-  }
-
-  WireWriter& out_;
-  GraphWriter& graph_;
+  AddedNodes nodes_;
   std::string file_, saved_, restored_;
-  absl::Status status_;
 };
 
 absl::Status WriteTensorInfo(WireWriter& out, uint32_t field, const GraphWriter::Port& port) {
@@ -149,10 +132,23 @@ absl::Status MakeSavedModel(const Model& model, const SavedModelOptions& options
   Saver saver(out, graph);
   message.variables = graph.apart();
   if (!message.variables.empty()) X2IR_RETURN_IF_ERROR(saver.Write(message.variables));
+  TableFiller filler(out, graph, "assets/");
+  X2IR_RETURN_IF_ERROR(filler.Write());
+  message.assets = filler.assets();
   out.End();
   if (!message.variables.empty()) {
     out.Begin(meta_graph_def_field::kSaverDef);
     saver.WriteDef(out);
+    out.End();
+  }
+  if (!filler.main_op().empty()) {
+    out.Begin(meta_graph_def_field::kCollectionDef);
+    out.Bytes(meta_graph_def_collection_def_entry_field::kKey, kMainOpKey);
+    out.Begin(meta_graph_def_collection_def_entry_field::kValue);
+    out.Begin(collection_def_field::kNodeList);
+    out.Bytes(collection_def_node_list_field::kValue, filler.main_op());
+    out.End();
+    out.End();
     out.End();
   }
 
@@ -168,6 +164,14 @@ absl::Status MakeSavedModel(const Model& model, const SavedModelOptions& options
   out.Bytes(signature_def_field::kMethodName, kPredict);
   out.End();
   out.End();
+  for (const TableFiller::Asset& asset : message.assets) {
+    out.Begin(meta_graph_def_field::kAssetFileDef);
+    out.Begin(asset_file_def_field::kTensorInfo);
+    out.Bytes(tensor_info_field::kName, StrCat(asset.node, ":0"));
+    out.End();
+    out.Bytes(asset_file_def_field::kFilename, asset.file);
+    out.End();
+  }
   out.End();
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "x2ir/formats/tensorflow/graph_writer_internal.h"
+#include "x2ir/formats/tensorflow/table_filler_internal.h"
 
 namespace x2ir::tf_format {
 
@@ -19,6 +20,7 @@ struct SavedModelOptions {
 struct SavedModelMessage {
   WireWriter message{};                         // SavedModel
   std::vector<GraphWriter::Apart> variables{};  // what the checkpoint has to hold
+  std::vector<TableFiller::Asset> assets{};     // the files of the folder "assets"
 };
 
 absl::Status MakeSavedModel(const Model& model, const SavedModelOptions& options,

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "x2ir/formats/io/blob.h"
+#include "x2ir/formats/tensorflow/table_contents.h"
 #include "x2ir/formats/tensorflow/tables_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -12,7 +13,6 @@ namespace {
 constexpr int kMaxCallDepth = 100;  // of calls
 constexpr int kMaxHops = 100;       // over identities
 constexpr size_t kMaxFile = size_t{1} << 28;
-constexpr int64_t kWholeLine = -2, kLineNumber = -1;
 
 constexpr std::string_view kTables[] = {"HashTable", "HashTableV2", "MutableHashTable",
                                         "MutableHashTableV2"};
@@ -48,37 +48,6 @@ absl::StatusOr<Tensor> ConstantOf(const Source& source, const NodeProto& node) {
   X2IR_RETURN_IF_ERROR(in.status());
   if (!bytes) return Invalid("'", node.name, "' is not a constant");
   return ReadTensor(source, *bytes);
-}
-
-// Each element as its bytes.
-std::vector<std::string> BytesOf(const Tensor& tensor) {
-  if (tensor.is_string()) return tensor.strings();
-  const size_t width = static_cast<size_t>(BitWidth(tensor.dtype()) / 8);
-  const auto* data = reinterpret_cast<const char*>(tensor.bytes().data());
-  std::vector<std::string> all;
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) all.emplace_back(data + i * width, width);
-  return all;
-}
-
-absl::StatusOr<Tensor> Pack(const std::vector<std::string>& keys,
-                            const std::vector<std::string>& values) {
-  if (keys.size() != values.size()) {
-    return Invalid(keys.size(), " keys for ", values.size(), " values");
-  }
-  absl::flat_hash_map<std::string_view, std::string_view> seen;
-  std::vector<std::string> all, others;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const auto [it, fresh] = seen.emplace(keys[i], values[i]);
-    if (!fresh && it->second != values[i]) {
-      return Invalid("the ", i, "th key occurs earlier with another value");
-    }
-    if (!fresh) continue;
-    all.push_back(keys[i]);
-    others.push_back(values[i]);
-  }
-  const auto count = static_cast<int64_t>(all.size());
-  all.insert(all.end(), others.begin(), others.end());
-  return Tensor::Strings({2, count}, std::move(all));
 }
 
 // Text as the bytes of an element of that type.
@@ -254,7 +223,7 @@ absl::StatusOr<Tensor> Tables::Read(const Filling& filling, const NodeProto& tab
     return Invalid("keys of ", Name(keys.dtype()), " and values of ", Name(values.dtype()),
                    " for a table of ", Name(key), " and ", Name(value));
   }
-  return Pack(BytesOf(keys), BytesOf(values));
+  return PackTfTable(keys, values);
 }
 
 absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType value) const {
@@ -312,7 +281,9 @@ absl::StatusOr<Tensor> Tables::ReadFile(const Filling& filling, DType key, DType
   if (size >= 0 && static_cast<int64_t>(all[0].size()) != size) {
     return Invalid("'", name, "' has ", all[0].size(), " lines, vocab_size is ", size);
   }
-  return Pack(all[0], all[1]);
+  const auto count = static_cast<int64_t>(all[0].size());
+  return PackTfTable(Tensor::Strings({count}, std::move(all[0])),
+                     Tensor::Strings({count}, std::move(all[1])));
 }
 
 }  // namespace x2ir::tf_format

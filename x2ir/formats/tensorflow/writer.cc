@@ -43,6 +43,10 @@ std::string InFolder(const std::string& folder, std::string_view file) {
   return (fs::path(folder) / std::string(file)).string();
 }
 
+std::string PathOfAsset(const TableFiller::Asset& asset) {
+  return StrCat(kAssetsFolder, "/", asset.file);
+}
+
 absl::Status CheckSize(const WireWriter& message, const Sink& sink, std::string_view instead) {
   if (message.size() <= kMaxMessage) return absl::OkStatus();
   return CannotExpress("cannot write '", sink.name(), "': the graph takes ", message.size(),
@@ -56,7 +60,9 @@ absl::Status PutMessage(const WireWriter& message, AtomicFile& file) {
 
 absl::Status WriteFrozen(const Model& model, const Sink& sink) {
   WireWriter message;
-  X2IR_RETURN_IF_ERROR(GraphWriter(model).Write(message));
+  GraphWriter graph(model);
+  X2IR_RETURN_IF_ERROR(graph.Write(message));
+  X2IR_RETURN_IF_ERROR(TableFiller(message, graph).Write());
   X2IR_RETURN_IF_ERROR(CheckSize(message, sink,
                                  "a SavedModel, which has its weights in a file of their own, can "
                                  "hold it: give a name that does not end in .pb"));
@@ -86,6 +92,11 @@ absl::Status WriteFiles(const SavedModelMessage& model, const Sink& sink,
     X2IR_RETURN_IF_ERROR(index.Append(std::string_view(checkpoint.Index())));
     files.push_back(std::move(data));
     files.push_back(std::move(index));
+  }
+  for (const TableFiller::Asset& asset : model.assets) {
+    X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(InFolder(folder, PathOfAsset(asset))));
+    X2IR_RETURN_IF_ERROR(file.Append(std::string_view(asset.text)));
+    files.push_back(std::move(file));
   }
   X2IR_ASSIGN_OR_RETURN(AtomicFile file, sink.Create(InFolder(folder, kModelFile)));
   X2IR_RETURN_IF_ERROR(PutMessage(model.message, file));
@@ -118,11 +129,18 @@ absl::Status WriteFolder(const Model& model, const Sink& sink,
     X2IR_ASSIGN_OR_RETURN(AtomicFolder fresh, AtomicFolder::Create(folder));
     if (has_variables) X2IR_RETURN_IF_ERROR(fresh.MakeFolder(InFolder(fresh.path(), "variables")));
     for (const std::string& file : SavedModelFiles(fresh.path())) fresh.AddFile(file);
+    if (!message.assets.empty()) {
+      X2IR_RETURN_IF_ERROR(fresh.MakeFolder(InFolder(fresh.path(), kAssetsFolder)));
+    }
+    for (const TableFiller::Asset& asset : message.assets) {
+      fresh.AddFile(InFolder(fresh.path(), PathOfAsset(asset)));
+    }
     X2IR_RETURN_IF_ERROR(WriteFiles(message, sink, fresh.path()));
     return fresh.Commit();
   }
   Folders folders;
   if (has_variables) X2IR_RETURN_IF_ERROR(folders.Make(InFolder(folder, "variables")));
+  if (!message.assets.empty()) X2IR_RETURN_IF_ERROR(folders.Make(InFolder(folder, kAssetsFolder)));
   X2IR_RETURN_IF_ERROR(WriteFiles(message, sink, folder));
   folders.Keep();
   for (const char* stale : kStaleFiles) fs::remove(InFolder(folder, stale), error);

@@ -140,6 +140,9 @@ absl::StatusOr<Written> WriteGraph(const Model& model) {
   TfGraphWriter graph(model, [](const Tensor&) { return tf_format::ConstantPlace::kApart; });
   WireWriter message;
   X2IR_RETURN_IF_ERROR(graph.Write(message));
+  if (!graph.tables().empty()) {
+    return CannotExpress("table '", graph.tables()[0].node, "': lookup tables in TensorFlow.js");
+  }
   Written written;
   X2IR_RETURN_IF_ERROR(WireToProtoJson(
       message.ToString(), tf_format::GraphMessage(),

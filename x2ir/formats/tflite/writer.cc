@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/formats/flat/flat_file_internal.h"
 #include "x2ir/formats/io/sink.h"
+#include "x2ir/formats/made_names.h"
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/reader_internal.h"
 #include "x2ir/formats/tflite/schema.h"
@@ -71,14 +72,7 @@ class Buffers {
 };
 
 // Whether a constant's name is one that was made for it, such as "conv_const_2": it says nothing.
-bool HasNoName(const Value& v) {
-  std::string_view name = v.name();
-  const size_t digits = name.find_last_not_of("0123456789");
-  if (digits + 1 < name.size() && digits != name.npos && name[digits] == '_') {
-    name = name.substr(0, digits);
-  }
-  return v.constant() && (name == "const" || name.ends_with("_const"));
-}
+bool HasNoName(const Value& v) { return v.constant() && !MadeConstantName(v.name()).empty(); }
 
 // Count, offsets of each and of the end, bytes.
 absl::StatusOr<std::string> PackStrings(const std::vector<std::string>& strings) {

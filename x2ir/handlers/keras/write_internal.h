@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "x2ir/builder/layers/window.h"
+#include "x2ir/builder/relaid.h"
 #include "x2ir/handlers/keras/keras.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -41,10 +42,8 @@ inline Value* RelaidWeight(KerasWriter& w, size_t i, const std::vector<int64_t>&
                            const std::vector<int64_t>& dims = {}) {
   const Tensor& weight = *w.Weight(i);
   if (dims.empty() && std::is_sorted(perm.begin(), perm.end())) return w.in(i);
-  Value* made = w.b().Constant(TransposeWeight(dims.empty() ? weight : weight.Reshaped(dims), perm),
-                               w.in(i)->name());
-  if (w.in(i)->graph() == &w.b().graph()) w.b().graph().SwapNames(w.in(i), made);
-  return made;
+  return RelaidConstant(w.b(), w.in(i),
+                        TransposeWeight(dims.empty() ? weight : weight.Reshaped(dims), perm));
 }
 
 inline std::string ClassOf(std::string_view kind, size_t axes, std::string_view end = "") {

@@ -248,4 +248,15 @@ Value* TfLists::Resize(Value* list, Value* size) {
   return a_.Op("concat", {kept, a_.Op("expand", {Zero(list->dtype()), shape})}, {{"axis", 0}});
 }
 
+void ForgetTypesOfLists(Graph& graph) {
+  const auto forget = [](Value* value) {
+    if (value && value->type() == Type::Opaque("tf", "DT_VARIANT")) value->set_type(Type());
+  };
+  for (Value* input : graph.inputs()) forget(input);
+  for (Node* node : graph.nodes()) {
+    for (Value* output : node->outputs()) forget(output);
+    for (Graph* inner : node->subgraphs()) ForgetTypesOfLists(*inner);
+  }
+}
+
 }  // namespace x2ir

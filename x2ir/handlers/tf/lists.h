@@ -51,6 +51,10 @@ class TfLists {
   TfArgs& a_;
 };
 
+// A file says of lists that they are variants, and no more. The types of the values that they become
+// are found at import.
+void ForgetTypesOfLists(Graph& graph);
+
 }  // namespace x2ir
 
 #endif  // X2IR_HANDLERS_TF_LISTS_H_

@@ -164,6 +164,7 @@ constexpr TfSignature kSignatures[] = {
     {"TensorListStack", "variant int32", "element_dtype num_elements"},
     {"While", "*", "cond body", -1},
     // Strings and random numbers.
+    {"LookupTableFindV2", "variant Tin Tout", ""},
     {"Multinomial", "T int32", "seed seed2 output_dtype"},
     {"RandomStandardNormal", "T", "seed seed2 dtype"},
     {"RandomUniform", "T", "seed seed2 dtype"},

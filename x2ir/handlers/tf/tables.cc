@@ -1,13 +1,13 @@
 // TensorFlow: lookup tables. Where it is known what a table holds, its handle is a constant: two
-// rows of strings, keys and values, numbers as their bytes (formats/tensorflow/tables_internal.h).
+// rows of strings, keys and values, numbers as their bytes (formats/tensorflow/table_contents.h).
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/formats/tensorflow/table_contents.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/eval_util.h"
 
@@ -28,25 +28,11 @@ absl::StatusOr<Tensor> TableOf(TfArgs& a) {
   return *table;
 }
 
-absl::StatusOr<Tensor> Row(const Tensor& table, int64_t row, DType dtype) {
-  const int64_t count = table.dim(1);
-  const auto begin = table.strings().begin() + row * count;
-  if (dtype == DType::kString) return Tensor::Strings({count}, {begin, begin + count});
-  Tensor out = Tensor::Zeros(dtype, {count});
-  const size_t width = static_cast<size_t>(BitWidth(dtype) / 8);
-  std::byte* bytes = out.mutable_bytes().data();
-  for (int64_t i = 0; i < count; ++i) {
-    if (begin[i].size() != width) return Invalid("the table is of another type than ", Name(dtype));
-    std::memcpy(bytes + i * width, begin[i].data(), width);
-  }
-  return out;
-}
-
 // Small integers as int64, which every version of the target has.
 DType Wide(DType t) { return t == DType::kInt32 || t == DType::kBool ? DType::kInt64 : t; }
 
 absl::StatusOr<Tensor> WideRow(const Tensor& table, int64_t row, DType dtype) {
-  X2IR_ASSIGN_OR_RETURN(const Tensor narrow, Row(table, row, dtype));
+  X2IR_ASSIGN_OR_RETURN(const Tensor narrow, TfTableRow(table, row, dtype));
   return CastTensor(narrow, Wide(dtype));
 }
 
@@ -98,9 +84,40 @@ absl::StatusOr<Value*> Unknown(TfArgs& a) {
                        a.String("unknown", "nothing in the file fills it"));
 }
 
+// Whether TensorFlow has tables of these types.
+bool IsTableOf(DType key, DType value) {
+  switch (value) {
+    case DType::kFloat32:
+    case DType::kFloat64:
+    case DType::kInt32:
+    case DType::kString:
+      return key == DType::kString || key == DType::kInt64 || key == DType::kInt32;
+    case DType::kInt64: return key == DType::kString || key == DType::kInt64;
+    case DType::kBool: return key == DType::kString;
+    default: return false;
+  }
+}
+
+absl::StatusOr<Value*> ToLookup(TfWriter& w) {
+  const auto tensor = [&](const char* attr) {
+    return w.attrs().Find(attr)->get<Tensor>()->ToDense();
+  };
+  X2IR_ASSIGN_OR_RETURN(const Tensor keys, tensor("keys"));
+  X2IR_ASSIGN_OR_RETURN(const Tensor values, tensor("values"));
+  X2IR_ASSIGN_OR_RETURN(const Tensor otherwise, tensor("default"));
+  if (!IsTableOf(keys.dtype(), values.dtype())) {
+    return CannotExpress("a table of ", Name(keys.dtype()), " and ", Name(values.dtype()));
+  }
+  X2IR_ASSIGN_OR_RETURN(Tensor table, PackTfTable(keys, values, /*first_counts=*/true));
+  return w.Tf("LookupTableFindV2", {w.b().Constant(std::move(table), "table"), w.in(0),
+                                    w.b().Constant(otherwise.Reshaped({}), "default")});
+}
+
 }  // namespace
 
-X2IR_TF(label_encoder).From({{"LookupTableFind", Find}, {"LookupTableFindV2", Find}});
+X2IR_TF(label_encoder)
+    .To("LookupTableFindV2", ToLookup)
+    .From({{"LookupTableFind", Find}, {"LookupTableFindV2", Find}});
 X2IR_TF(identity).From({{"HashTable", Unknown},
                         {"HashTableV2", Unknown},
                         {"LookupTableSize", TableSize},

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "x2ir/builder/relaid.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/read_through.h"
 #include "x2ir/handlers/tf/fuse.h"
+#include "x2ir/handlers/tf/lists.h"
 #include "x2ir/handlers/tf/nchw.h"
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/ops/eval_util.h"
@@ -19,11 +21,19 @@ namespace {
     RegisterDialect({.name = "tf",
                      .layout = "channels_last",
                      .check = CheckTfNode,
-                     .before_write = [](Model& model, const FormatOptions& options) {
-                       if (options.Flag("keep_nchw")) KeepTfChannelsFirst(*model.graph);
-                       FuseTfOps(*model.graph, CheckTfNode);
-                       return absl::OkStatus();
-                     }});
+                     .after_read =
+                         [](Model& model, std::vector<std::string>&) {
+                           ForgetTypesOfLists(*model.graph);
+                           for (const auto& function : model.functions)
+                             ForgetTypesOfLists(*function->body);
+                           return absl::OkStatus();
+                         },
+                     .before_write =
+                         [](Model& model, const FormatOptions& options) {
+                           if (options.Flag("keep_nchw")) KeepTfChannelsFirst(*model.graph);
+                           FuseTfOps(*model.graph, CheckTfNode);
+                           return absl::OkStatus();
+                         }});
 
 class OtherAttributesLens : public LensImpl {
  public:
@@ -184,16 +194,22 @@ Window TakePoolWindow(TfArgs& a, TfLayout layout, size_t spatial) {
 
 Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return v;
-  const Node* made_by = v->producer();
-  const Value* source = made_by && made_by->Is("dequantize_linear") ? made_by->input(0) : v;
+  Value* behind = v;  // reads of variables
+  while (behind->producer() && behind->producer()->Is("identity")) {
+    behind = behind->producer()->input(0);
+  }
+  const Node* made_by = behind->producer();
+  const bool dequantized = made_by && made_by->Is("dequantize_linear");
+  Value* source = dequantized ? made_by->input(0) : behind;
   const Tensor* constant = source->fixed_constant();
-  const bool blocks = source != v && made_by->attrs().Int("block_size", 0) != 0;
+  const bool blocks = dequantized && made_by->attrs().Int("block_size", 0) != 0;
   if (!constant || constant->is_sparse() || blocks || BitWidth(constant->dtype()) < 8 ||
       constant->rank() != static_cast<int64_t>(perm.size())) {
     return Transpose({a, v}, perm);
   }
-  Value* weights = a.b().Constant(TransposeWeight(*constant, perm), source->name());
-  if (source == v) return weights;
+  Tensor relaid = TransposeWeight(*constant, perm);
+  if (!dequantized) return RelaidConstant(a.b(), source, std::move(relaid));
+  Value* weights = a.b().Constant(std::move(relaid), source->name());
   AttributeMap attrs = made_by->attrs();
   if (attrs.Has("axis")) {
     const auto at = std::find(perm.begin(), perm.end(), attrs.Int("axis"));

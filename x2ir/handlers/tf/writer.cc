@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "x2ir/builder/relaid.h"
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -23,7 +24,7 @@ Value* TfWriter::Transpose(Value* x, const std::vector<int64_t>& perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return x;
   const Tensor* constant = x->fixed_constant();
   if (!constant || constant->is_sparse()) return Op("transpose", {x}, {{"perm", perm}});
-  return b().Constant(TransposeWeight(*constant, perm), x->name());
+  return RelaidConstant(b(), x, TransposeWeight(*constant, perm));
 }
 
 Value* TfWriter::Known(Value* x) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "x2ir/builder/layers/window.h"
+#include "x2ir/builder/relaid.h"
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/handlers/tf/tf.h"
@@ -119,10 +120,7 @@ inline Value* IntegersOf(const Value* v) {
 }
 
 inline Value* Relaid(TfliteWriter& w, Value* x, const std::vector<int64_t>& perm) {
-  const Tensor* constant = x->fixed_constant();
-  Value* made = w.b().Constant(TransposeWeight(*constant, perm), x->name());
-  if (x->graph() == &w.b().graph()) w.b().graph().SwapNames(x, made);
-  return made;
+  return RelaidConstant(w.b(), x, TransposeWeight(*x->fixed_constant(), perm));
 }
 
 // A constant at once, one of integers that are dequantized, too, else a transpose.
