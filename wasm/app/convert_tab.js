@@ -94,7 +94,7 @@ export class ConvertTab {
         failuresTable(failures, node),
         list("Warnings", warnings),
         list("Notes", notes),
-        done ? downloads(files.map(([path, blob]) => [path.slice("/out/".length), blob]), `${stemOf(nameOf(out))}.zip`, app.fail) : null,
+        done ? downloads(files.map(([path, file]) => [path.slice("/out/".length), file]), `${stemOf(nameOf(out))}.zip`, app.fail) : null,
         done ? el("p", {}, this.button("Show the result", () => this.look(out))) : null,
         done ? el("p", {}, this.button("Show it beside the source", () => this.beside())) : null,
       ].filter(Boolean),
@@ -128,8 +128,8 @@ function inConverted(path) {
   return path.replace(/^\/out\//, "/converted/");
 }
 
-function toConverted([path, blob]) {
-  return [inConverted(path), blob];
+function toConverted([path, file]) {
+  return [inConverted(path), file];
 }
 
 export function filesOf(converted) {

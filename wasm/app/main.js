@@ -34,7 +34,7 @@ const app = {
     if (!result) return;
     const page = result.files.find(([path]) => path === "/out/page.html");
     if (!page) return fail(result.stderr);
-    app.look.show(page[1], title);
+    app.look.show(page[1].blob, title);
   },
 };
 

@@ -58,12 +58,12 @@ export function save(blob, name) {
 
 // Files with their sizes; several also as one zip file. `name`: of that. `fail`(text) is told what goes wrong.
 export function downloads(files, name, fail) {
-  const rows = files.map(([path, blob]) =>
+  const rows = files.map(([path, file]) =>
     el(
       "li",
       {},
-      el("button", { type: "button", onclick: () => save(blob, nameOf(path)) }, "Download ", named(path)),
-      ` ${bytes(blob.size)}`,
+      el("button", { type: "button", onclick: () => save(file.blob, nameOf(path)) }, "Download ", named(path)),
+      ` ${bytes(file.size)}`,
     ),
   );
   const all = el(

@@ -52,11 +52,12 @@ T Load(const std::byte* data, int64_t i) {
 namespace {
 
 // Files that are mapped stay open below this number, so that the kernel can copy ranges of them; of
-// others the mapping is enough. The other half of the numbers is for what is written meanwhile.
+// others the mapping is enough. The other half of the numbers is for what is written meanwhile. A
+// system without such limits (WebAssembly) copies no ranges.
 int MostOpen() {
   static const int most = [] {
     rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
     return static_cast<int>(std::clamp<rlim_t>(limit.rlim_cur / 2, 16, 4096));
   }();
   return most;
@@ -92,6 +93,11 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   }
   AddFileRead(st.st_dev, st.st_ino);
   file->size_ = static_cast<size_t>(st.st_size);
+  if (static_cast<off_t>(file->size_) != st.st_size) {
+    file->size_ = 0;
+    return SystemError("cannot map '", path, "': its ", st.st_size,
+                       " bytes are more than the memory that a program can have on this system");
+  }
   if (file->size_ != 0) {  // mmap refuses an empty range
     void* p = mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd, 0);
     if (p == MAP_FAILED) {
