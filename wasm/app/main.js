@@ -23,8 +23,8 @@ const app = {
   fail,
   // Flags that say how the model is read. `diff` and `info` take no shapes and types of inputs.
   readingFlags: (inputs = true) => modelTab.flags(inputs),
-  // The dims of an input, where all of them are numbers, else null.
-  shapeOf: (input) => modelTab.shapeOf(input),
+  // The dims of an input, numbers or names, or null.
+  dimsOf: (input) => modelTab.dimsOf(input),
   dtypeOf: (input) => modelTab.dtypeOf(input),
   // Shows the page that `x2ir view` writes of these models.
   async view(title, models, args, files) {

@@ -31,3 +31,8 @@ export function pixels() {
   y = Add(d, one)
 }`);
 }
+
+// y = x, and an input that is no image before it.
+export function identity(type) {
+  return model(`g (float[2] other, ${type} x) => (${type} y, float[2] z) {\n  y = Identity(x)\n  z = Identity(other)\n}`);
+}
