@@ -90,7 +90,7 @@ export class ConvertTab {
     this.result.replaceChildren(
       ...[
         heading,
-        text("What the program says", done ? result.stdout : result.stderr),
+        text("What the program says", (done ? result.stdout : result.stderr).replaceAll("/out/", "")),
         failuresTable(failures, node),
         list("Warnings", warnings),
         list("Notes", notes),

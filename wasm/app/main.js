@@ -43,8 +43,10 @@ const tabs = new Tabs(byId("tabs"), [modelTab, new ConvertTab(app), new CompareT
 
 function fail(text, ...more) {
   const message = visible(text.trim()).replace(/^error: /, "");
+  const memory = /out of memory|used up|memory that a program can have|too large to be evaluated/i.test(message);
   byId("message").replaceChildren(
     el("pre", {}, message || "The program failed and gave no reason."),
+    ...(memory ? [el("p", {}, "A page has 4 GB of memory. The program x2ir, installed, has what the machine has.")] : []),
     ...more,
     el("button", { type: "button", onclick: () => byId("message").replaceChildren() }, "Close this message"),
   );
@@ -160,7 +162,7 @@ addEventListener("drop", async (event) => {
 byId("formats").append(
   table(
     "Formats",
-    ["Format", "Files", "", "What it is"],
+    ["Format", "Files", "Support", "What it is"],
     FORMATS.map((format) => [
       format.name,
       format.extensions.join(", ") || "a folder",

@@ -3,7 +3,7 @@ import { el, named, number } from "../../x2ir/view/page/dom.js";
 import { argumentOf, choose, nameOf } from "./files.js";
 import { SCALES, imageArray, imageShape, isPixelType } from "./image.js";
 import { canType, npy, parsed } from "./npy.js";
-import { downloads, jsonOf, table } from "./results.js";
+import { downloads, jsonOf, list, table } from "./results.js";
 import { say } from "./tasks.js";
 
 const OUT = "/out/outputs.safetensors";
@@ -79,7 +79,8 @@ export class RunTab {
     const file = result.files.find(([path]) => path === OUT)?.[1];
     this.result.replaceChildren(
       heading,
-      table("Outputs", ["Output", "Type", "Least", "Mean", "Largest", "First elements"], outputs.map(rowOf)),
+      table("Outputs", ["Output", "Type", "Least", "Mean", "Largest"], outputs.map(rowOf)),
+      list("First elements", outputs.map(elementsOf)),
       file ? downloads([["outputs.safetensors", file]], "", app.fail) : "",
     );
     heading.focus();
@@ -109,14 +110,16 @@ export class RunTab {
   }
 }
 
+const MOST_SHOWN = 16; // elements
+
+const shown = (x) => (typeof x === "number" ? number(x) : String(x ?? ""));
+
 function rowOf(output) {
-  const shown = (x) => (typeof x === "number" ? number(x) : String(x));
-  return [
-    named(output.output),
-    output.type,
-    ...[output.min, output.mean, output.max].map((x) => shown(x ?? "")),
-    named((output.values ?? []).map(shown).join(", ")),
-  ];
+  return [named(output.output), output.type, ...[output.min, output.mean, output.max].map(shown)];
+}
+
+function elementsOf({ output, values = [] }) {
+  return `${output}: ${values.slice(0, MOST_SHOWN).map(shown).join(", ")}${values.length > MOST_SHOWN ? ", ..." : ""}`;
 }
 
 // Whether an image may be given; its shape may be said later.

@@ -15,6 +15,7 @@
 #include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/files_read.h"
 #include "x2ir/graph_wrapper/mappings.h"
+#include "x2ir/graph_wrapper/memory_size_internal.h"
 #include "x2ir/graph_wrapper/small_floats.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -166,7 +167,7 @@ Tensor Tensor::Zeros(DType dtype, std::vector<int64_t> dims) {
   const std::optional<int64_t> n = CheckedProduct(dims);
   X2IR_CHECK(n.has_value(), "bad shape " + ShapeText(dims));
   if (dtype == DType::kString) {
-    return Strings(std::move(dims), std::vector<std::string>(static_cast<size_t>(*n)));
+    return Strings(std::move(dims), std::vector<std::string>(MemorySize(*n)));
   }
   const std::optional<int64_t> size = ByteSize(dtype, *n);
   X2IR_CHECK(size.has_value(), "bad size of " + ShapeText(dims));
@@ -174,7 +175,7 @@ Tensor Tensor::Zeros(DType dtype, std::vector<int64_t> dims) {
   t.dtype_ = dtype;
   t.dims_ = std::move(dims);
   t.num_elements_ = *n;
-  t.nbytes_ = static_cast<size_t>(*size);
+  t.nbytes_ = MemorySize(*size);
   t.owner_ = std::make_shared<Buffer>(t.nbytes_);
   t.holder_ = kBuffer;
   t.data_ = t.buffer().data();
