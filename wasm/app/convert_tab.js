@@ -21,7 +21,13 @@ export class ConvertTab {
     this.forms = el("div");
     this.target = el(
       "select",
-      { id: "target", onchange: () => this.choose() },
+      {
+        id: "target",
+        onchange: () => {
+          this.choose();
+          this.shown();
+        },
+      },
       ...WRITTEN.map(({ name, extensions }) =>
         el("option", { value: name, selected: name === FIRST }, `${name} (${extensions.join(", ")})`),
       ),
@@ -41,6 +47,10 @@ export class ConvertTab {
   update() {
     this.result.replaceChildren();
     this.choose();
+  }
+
+  shown() {
+    this.app.rehearse(this.target.value);
   }
 
   // The fields of a target.

@@ -68,6 +68,22 @@ export class Engine {
     return [this.numbers.get(blob), blob];
   }
 
+  // A run that nobody waits for: the browser compiles what it takes, for later ones of its kind. Returns its exit code.
+  async rehearse(args, files) {
+    const { module } = await this.load();
+    const worker = new Worker(this.source);
+    const code = new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => {
+        if (data.done) resolve(data.done.code);
+        else if (data.failed) reject(new Error(data.failed));
+      };
+      worker.onerror = reject;
+    });
+    worker.postMessage({ module, ahead: [] });
+    worker.postMessage({ args, files: files.map(([path, content]) => [path, ...this.numbered(content)]) });
+    return code.finally(() => worker.terminate());
+  }
+
   // { code, stdout, stderr, files: [[path, WrittenFile]], missing: [path] }. files: [[path, Blob or WrittenFile]].
   // `onProgress`({ text, done, total }).
   async run(args, files, onProgress = () => {}) {

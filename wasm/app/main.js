@@ -8,12 +8,14 @@ import { FORMATS } from "./formats.js";
 import { Look } from "./look.js";
 import { ModelTab } from "./model_tab.js";
 import { identify, missingFiles } from "./open.js";
+import { rehearsal } from "./rehearsal.js";
 import { RunTab } from "./run_tab.js";
 import { Tabs } from "./tabs.js";
 import { Tasks, say } from "./tasks.js";
 import { table } from "./results.js";
 
 const engine = new Engine();
+const rehearsed = new Set(); // targets
 
 // What the tabs share.
 const app = {
@@ -26,6 +28,12 @@ const app = {
   // The dims of an input, numbers or names, or null.
   dimsOf: (input) => modelTab.dimsOf(input),
   dtypeOf: (input) => modelTab.dtypeOf(input),
+  // `target`: what the user may convert to next.
+  rehearse(target) {
+    if (rehearsed.has(target)) return;
+    rehearsed.add(target);
+    engine.rehearse(...rehearsal(target)).catch(() => {}); // what is wrong, the user's own run says
+  },
   // Shows the page that `x2ir view` writes of these models.
   async view(title, models, args, files) {
     const result = await app.tasks.do(`Drawing ${title}`, (run) =>

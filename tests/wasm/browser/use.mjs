@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { small } from "../../view/browser/graphs.mjs";
+import { rehearsal } from "../../../wasm/app/rehearsal.js";
 import { sharedFolder } from "../../oracle/shared.mjs";
 import {
   DEMO,
@@ -142,6 +143,17 @@ test("conversions to three targets are the program's, byte for byte", async () =
     const frame = await view(page);
     await frame.getByLabel("Model 2").waitFor();
   });
+});
+
+test("the network of rehearsals is converted to every format", async () => {
+  for (const { name, writes } of JSON.parse(execFileSync(flags.x2ir, ["formats", "--json"], { encoding: "utf8" }))) {
+    if (!writes) continue;
+    const [args, [[, network]]] = rehearsal(name);
+    const own = path.join(flags.work, `rehearsal-${name}`);
+    mkdirSync(own);
+    writeFileSync(path.join(own, args[1]), await network.text());
+    execFileSync(flags.x2ir, ["convert", "-q", args[1], "-o", path.basename(args[3]), ...args.slice(4, 6)], { cwd: own });
+  }
 });
 
 test("options are those of the program", async () => {
