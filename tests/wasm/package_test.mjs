@@ -45,6 +45,18 @@ assert.equal(replaced.code, 0, replaced.stderr);
 assert.deepEqual(replaced.files.names, ['n.onnx']);
 assert.ok(Buffer.from(copy).equals(model));
 
+// Memory of 4 GB: what does not fit in it is an error of the program, also where sizes wrap around.
+for (const [x, y, weights, body, message] of [
+  ['uint8[1] x', 'uint8[n] y', 'int64[1] n = {4294967297}', 'y = Expand(x, n)', /takes 4294967297 bytes, and may take/],
+  ['uint8[4] x', 'uint8[n] y', 'int64[1] n = {1073741824}', 'y = Tile(x, n)', /takes 4294967296 bytes, and may take/],
+  ['float[1] x', 'float[n] y', 'int64[1] n = {1073741823}', 'y = Expand(x, n)', /expand 'y': out of memory/],
+]) {
+  const text = `<ir_version: 8, opset_import: ["" : 17]> g (${x}) => (${y}) <${weights}> { ${body} }`;
+  const large = x2ir.run(['run', 'm.onnxtxt', '--random', '1'], {files: {'m.onnxtxt': text}});
+  assert.match(large.stderr, message);
+  assert.ok(large.code === 3 || large.code === 4, `exit code ${large.code}`);
+}
+
 // Standard input and output.
 const piped = x2ir.run(['convert', '-', '--from', 'onnx', '--to', 'onnx', '-o', '-'], {stdin: model});
 assert.equal(piped.code, 0, piped.stderr);

@@ -16,7 +16,7 @@ model=$root/tests/data/demo/model.onnx
 [ "$(npx x2ir --version)" = "$("$build/bin/x2ir" --version)" ]
 npx x2ir convert "$model" -o model.tflite
 npx x2ir verify "$model" model.tflite --io "$root/tests/data/demo/io.safetensors"
-cat "$model" | npx x2ir convert - --from onnx -o piped.tflite
+{ sleep 1; cat "$model"; } | npx x2ir convert - --from onnx -o piped.tflite  # the program waits for its input
 cmp model.tflite piped.tflite
 cp "$root/tests/wasm/package_test.mjs" .
 node package_test.mjs "$model" model.tflite

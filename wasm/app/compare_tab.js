@@ -32,9 +32,8 @@ export class CompareTab {
       el("p", {}, "The other model: open its files, or drop them here. Without, it is the last result of Convert."),
       el(
         "p",
-        {},
+        { class: "actions" },
         action("Open the other model", async () => this.open(await choose())),
-        " ",
         action("Open a folder as the other model", async () => this.open(await choose({ folder: true }))),
       ),
       this.which,
@@ -158,7 +157,7 @@ export class CompareTab {
     this.show(
       verdict.agrees ? "All outputs agree" : "Outputs differ",
       el("p", {}, named(verdict.note ?? "")),
-      table("Outputs", ["Output", "Type", "", "Largest difference", "Cosine"], rows),
+      table("Outputs", ["Output", "Type", "Result", "Largest difference", "Cosine"], rows),
     );
   }
 }

@@ -21,7 +21,13 @@ export class ConvertTab {
     this.forms = el("div");
     this.target = el(
       "select",
-      { id: "target", onchange: () => this.choose() },
+      {
+        id: "target",
+        onchange: () => {
+          this.choose();
+          this.shown();
+        },
+      },
       ...WRITTEN.map(({ name, extensions }) =>
         el("option", { value: name, selected: name === FIRST }, `${name} (${extensions.join(", ")})`),
       ),
@@ -41,6 +47,10 @@ export class ConvertTab {
   update() {
     this.result.replaceChildren();
     this.choose();
+  }
+
+  shown() {
+    this.app.rehearse(this.target.value);
   }
 
   // The fields of a target.
@@ -90,11 +100,11 @@ export class ConvertTab {
     this.result.replaceChildren(
       ...[
         heading,
-        text("What the program says", done ? result.stdout : result.stderr),
+        text("What the program says", (done ? result.stdout : result.stderr).replaceAll("/out/", "")),
         failuresTable(failures, node),
         list("Warnings", warnings),
         list("Notes", notes),
-        done ? downloads(files.map(([path, blob]) => [path.slice("/out/".length), blob]), `${stemOf(nameOf(out))}.zip`, app.fail) : null,
+        done ? downloads(files.map(([path, file]) => [path.slice("/out/".length), file]), `${stemOf(nameOf(out))}.zip`, app.fail) : null,
         done ? el("p", {}, this.button("Show the result", () => this.look(out))) : null,
         done ? el("p", {}, this.button("Show it beside the source", () => this.beside())) : null,
       ].filter(Boolean),
@@ -128,8 +138,8 @@ function inConverted(path) {
   return path.replace(/^\/out\//, "/converted/");
 }
 
-function toConverted([path, blob]) {
-  return [inConverted(path), blob];
+function toConverted([path, file]) {
+  return [inConverted(path), file];
 }
 
 export function filesOf(converted) {

@@ -1,5 +1,6 @@
 // Runs of the program, each in a worker of its own; the compiled module is shared between them.
 import { byId } from "../../x2ir/view/page/dom.js";
+import { WrittenFile } from "./written.js";
 
 // What the program draws while it works: "\r\x1b[Kconverting ... [=====   ] 5 of 12 nodes".
 const LINE = "\r\x1b[K";
@@ -42,20 +43,56 @@ export class Engine {
   constructor() {
     this.source = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
     this.cancel = () => {}; // ends the run that goes on
+    this.spare = null; // a worker that waits for its run
+    this.numbers = new WeakMap(); // of Blobs
+    this.count = 0;
   }
 
   // { module, isFile }
   load() {
-    return (this.loading ??= loaded());
+    return (this.loading ??= loaded().then((program) => {
+      this.prepare(program.module);
+      return program;
+    }));
   }
 
-  // { code, stdout, stderr, files: [[path, Blob]], missing: [path] }. `onProgress`({ text, done, total }).
+  // Starts the worker of the next run, so that this run begins at once. It reads `files`, which it will probably be given.
+  prepare(module, files = []) {
+    this.spare = new Worker(this.source);
+    this.spare.postMessage({ module, ahead: files.map(([, content]) => this.numbered(content)) });
+  }
+
+  // [number, Blob]: a worker cannot see whether a Blob that it is given is one that it has.
+  numbered(blob) {
+    if (!this.numbers.has(blob)) this.numbers.set(blob, ++this.count);
+    return [this.numbers.get(blob), blob];
+  }
+
+  // A run that nobody waits for: the browser compiles what it takes, for later ones of its kind. Returns its exit code.
+  async rehearse(args, files) {
+    const { module } = await this.load();
+    const worker = new Worker(this.source);
+    const code = new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => {
+        if (data.done) resolve(data.done.code);
+        else if (data.failed) reject(new Error(data.failed));
+      };
+      worker.onerror = reject;
+    });
+    worker.postMessage({ module, ahead: [] });
+    worker.postMessage({ args, files: files.map(([path, content]) => [path, ...this.numbered(content)]) });
+    return code.finally(() => worker.terminate());
+  }
+
+  // { code, stdout, stderr, files: [[path, WrittenFile]], missing: [path] }. files: [[path, Blob or WrittenFile]].
+  // `onProgress`({ text, done, total }).
   async run(args, files, onProgress = () => {}) {
     const cancelled = new Promise((_, reject) => (this.cancel = () => reject(new Cancelled())));
+    const given = files.map(([path, content]) => [path, content instanceof WrittenFile ? content.blob : content]);
     let worker;
     try {
-      const { module } = await Promise.race([this.load(), cancelled]);
-      worker = new Worker(this.source);
+      await Promise.race([this.load(), cancelled]);
+      worker = this.spare;
       const done = new Promise((resolve, reject) => {
         worker.onmessage = ({ data }) => {
           if (data.done) resolve(data.done);
@@ -64,11 +101,15 @@ export class Engine {
         };
         worker.onerror = (event) => reject(new Error(event.message || "the worker cannot be started"));
       });
-      worker.postMessage({ module, args, files });
+      worker.postMessage({ args, files: given.map(([path, content]) => [path, ...this.numbered(content)]) });
       const result = await Promise.race([done, cancelled]);
-      return { ...result, stderr: withoutProgress(result.stderr) };
+      const written = result.files.map(([path, parts]) => [path, new WrittenFile(parts)]);
+      return { ...result, files: written, stderr: withoutProgress(result.stderr) };
     } finally {
-      worker?.terminate();
+      if (worker) {
+        worker.terminate();
+        this.prepare((await this.load()).module, given);
+      }
       this.cancel = () => {};
     }
   }

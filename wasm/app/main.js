@@ -8,12 +8,14 @@ import { FORMATS } from "./formats.js";
 import { Look } from "./look.js";
 import { ModelTab } from "./model_tab.js";
 import { identify, missingFiles } from "./open.js";
+import { rehearsal } from "./rehearsal.js";
 import { RunTab } from "./run_tab.js";
 import { Tabs } from "./tabs.js";
 import { Tasks, say } from "./tasks.js";
 import { table } from "./results.js";
 
 const engine = new Engine();
+const rehearsed = new Set(); // targets
 
 // What the tabs share.
 const app = {
@@ -23,9 +25,15 @@ const app = {
   fail,
   // Flags that say how the model is read. `diff` and `info` take no shapes and types of inputs.
   readingFlags: (inputs = true) => modelTab.flags(inputs),
-  // The dims of an input, where all of them are numbers, else null.
-  shapeOf: (input) => modelTab.shapeOf(input),
+  // The dims of an input, numbers or names, or null.
+  dimsOf: (input) => modelTab.dimsOf(input),
   dtypeOf: (input) => modelTab.dtypeOf(input),
+  // `target`: what the user may convert to next.
+  rehearse(target) {
+    if (rehearsed.has(target)) return;
+    rehearsed.add(target);
+    engine.rehearse(...rehearsal(target)).catch(() => {}); // what is wrong, the user's own run says
+  },
   // Shows the page that `x2ir view` writes of these models.
   async view(title, models, args, files) {
     const result = await app.tasks.do(`Drawing ${title}`, (run) =>
@@ -34,7 +42,7 @@ const app = {
     if (!result) return;
     const page = result.files.find(([path]) => path === "/out/page.html");
     if (!page) return fail(result.stderr);
-    app.look.show(page[1], title);
+    app.look.show(page[1].blob, title);
   },
 };
 
@@ -43,8 +51,10 @@ const tabs = new Tabs(byId("tabs"), [modelTab, new ConvertTab(app), new CompareT
 
 function fail(text, ...more) {
   const message = visible(text.trim()).replace(/^error: /, "");
+  const memory = /out of memory|used up|memory that a program can have|too large to be evaluated/i.test(message);
   byId("message").replaceChildren(
     el("pre", {}, message || "The program failed and gave no reason."),
+    ...(memory ? [el("p", {}, "A page has 4 GB of memory. The program x2ir, installed, has what the machine has.")] : []),
     ...more,
     el("button", { type: "button", onclick: () => byId("message").replaceChildren() }, "Close this message"),
   );
@@ -160,7 +170,7 @@ addEventListener("drop", async (event) => {
 byId("formats").append(
   table(
     "Formats",
-    ["Format", "Files", "", "What it is"],
+    ["Format", "Files", "Support", "What it is"],
     FORMATS.map((format) => [
       format.name,
       format.extensions.join(", ") || "a folder",

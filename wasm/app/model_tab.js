@@ -56,11 +56,11 @@ export class ModelTab {
     );
   }
 
-  // The dims of an input as it is read; null where one of them is no number.
-  shapeOf(i) {
+  // The dims of an input as it is read, numbers or names; null where the number of dims is not known.
+  dimsOf(i) {
     const given = this.shapes[i].shape.value.trim();
-    const dims = given ? given.split(",").map(Number) : (this.app.model.info.inputs[i].shape ?? [null]);
-    return dims.every(Number.isInteger) ? dims : null;
+    if (!given) return this.app.model.info.inputs[i].shape;
+    return given.split(",").map((dim) => (/^ *\d+ *$/.test(dim) ? Number(dim) : dim.trim()));
   }
 
   // The element type of an input as it is read: its own, or the one that is given for all others.

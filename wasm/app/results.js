@@ -3,6 +3,14 @@ import { bytes, count, el, link, named } from "../../x2ir/view/page/dom.js";
 import { nameOf } from "./files.js";
 import { zip } from "./zip.js";
 
+const MOST_WHOLE = 24; // letters
+
+// Short texts of a table, such as numbers and types, are not broken; names may be of any length.
+function cellOf(content) {
+  const whole = typeof content === "string" && content.length <= MOST_WHOLE;
+  return el("td", whole ? { class: "whole" } : {}, content);
+}
+
 export function table(caption, head, rows) {
   return el(
     "div",
@@ -12,7 +20,7 @@ export function table(caption, head, rows) {
       {},
       el("caption", {}, caption),
       el("thead", {}, el("tr", {}, ...head.map((word) => el("th", { scope: "col" }, word)))),
-      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, cell))))),
+      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map(cellOf)))),
     ),
   );
 }
@@ -58,12 +66,12 @@ export function save(blob, name) {
 
 // Files with their sizes; several also as one zip file. `name`: of that. `fail`(text) is told what goes wrong.
 export function downloads(files, name, fail) {
-  const rows = files.map(([path, blob]) =>
+  const rows = files.map(([path, file]) =>
     el(
       "li",
       {},
-      el("button", { type: "button", onclick: () => save(blob, nameOf(path)) }, "Download ", named(path)),
-      ` ${bytes(blob.size)}`,
+      el("button", { type: "button", onclick: () => save(file.blob, nameOf(path)) }, "Download ", named(path)),
+      ` ${bytes(file.size)}`,
     ),
   );
   const all = el(

@@ -3,7 +3,7 @@ import { el, named, number } from "../../x2ir/view/page/dom.js";
 import { argumentOf, choose, nameOf } from "./files.js";
 import { SCALES, imageArray, imageShape, isPixelType } from "./image.js";
 import { canType, npy, parsed } from "./npy.js";
-import { downloads, jsonOf, table } from "./results.js";
+import { downloads, jsonOf, list, table } from "./results.js";
 import { say } from "./tasks.js";
 
 const OUT = "/out/outputs.safetensors";
@@ -52,14 +52,15 @@ export class RunTab {
     if (first) this.setIo(first[1]);
   }
 
-  // A file of all inputs, or one for the first input that has none.
+  // A file of all inputs, or one for the first input that has none; images go to inputs that may be images, if there are any.
   take(files) {
     for (const [path, file] of files) {
       if (path.toLowerCase().endsWith(".safetensors")) {
         this.setIo(file);
       } else {
-        const field = this.fields.find((other) => !other.file) ?? this.fields[0];
-        field?.setFile(file);
+        const takes = ({ isImage }) => isImage || path.toLowerCase().endsWith(".npy");
+        const fields = this.fields.filter(takes).concat(this.fields);
+        (fields.find((field) => !field.file) ?? fields[0])?.setFile(file);
       }
       say(`Taken: ${nameOf(path)}`);
     }
@@ -78,7 +79,8 @@ export class RunTab {
     const file = result.files.find(([path]) => path === OUT)?.[1];
     this.result.replaceChildren(
       heading,
-      table("Outputs", ["Output", "Type", "Least", "Mean", "Largest", "First elements"], outputs.map(rowOf)),
+      table("Outputs", ["Output", "Type", "Least", "Mean", "Largest"], outputs.map(rowOf)),
+      list("First elements", outputs.map(elementsOf)),
       file ? downloads([["outputs.safetensors", file]], "", app.fail) : "",
     );
     heading.focus();
@@ -108,19 +110,21 @@ export class RunTab {
   }
 }
 
+const MOST_SHOWN = 16; // elements
+
+const shown = (x) => (typeof x === "number" ? number(x) : String(x ?? ""));
+
 function rowOf(output) {
-  const shown = (x) => (typeof x === "number" ? number(x) : String(x));
-  return [
-    named(output.output),
-    output.type,
-    ...[output.min, output.mean, output.max].map((x) => shown(x ?? "")),
-    named((output.values ?? []).map(shown).join(", ")),
-  ];
+  return [named(output.output), output.type, ...[output.min, output.mean, output.max].map(shown)];
+}
+
+function elementsOf({ output, values = [] }) {
+  return `${output}: ${values.slice(0, MOST_SHOWN).map(shown).join(", ")}${values.length > MOST_SHOWN ? ", ..." : ""}`;
 }
 
 // Whether an image may be given; its shape may be said later.
 function canBeImage({ dtype, shape }) {
-  return isPixelType(dtype) && (!shape || shape.length === 4);
+  return isPixelType(dtype) && (!shape || shape.length === 3 || shape.length === 4);
 }
 
 // One input: random numbers, or what is typed, or a file.
@@ -128,7 +132,7 @@ class InputField {
   constructor(input, app, i) {
     this.input = input;
     // Its element type and dims (or null) at the time of a run, as the tab Model has them.
-    this.type = () => ({ dtype: app.dtypeOf(i), shape: app.shapeOf(i) });
+    this.type = () => ({ dtype: app.dtypeOf(i), dims: app.dimsOf(i) });
     this.file = null;
     this.text = el("textarea", {
       id: `input-${i}`,
@@ -143,7 +147,7 @@ class InputField {
       { id: `scale-${i}` },
       ...Object.keys(SCALES).map((scale) => el("option", { value: scale }, scale)),
     );
-    const image = canBeImage(input);
+    this.isImage = canBeImage(input);
     this.element = el(
       "fieldset",
       {},
@@ -158,16 +162,16 @@ class InputField {
           {
             type: "button",
             onclick: async () => {
-              const [first] = await choose({ several: false, accept: image ? ".npy,image/*" : ".npy" });
+              const [first] = await choose({ several: false, accept: this.isImage ? ".npy,image/*" : ".npy" });
               if (first) this.setFile(first[1]);
             },
           },
-          image ? "Choose an .npy file or an image" : "Choose an .npy file",
+          this.isImage ? "Choose an .npy file or an image" : "Choose an .npy file",
         ),
         " ",
         this.fileName,
       ),
-      image && input.dtype === "float32"
+      this.isImage && input.dtype === "float32"
         ? el("p", {}, el("label", { for: this.scale.id }, "Pixels of an image become "), this.scale)
         : null,
     );
@@ -182,23 +186,23 @@ class InputField {
   // The .npy file of this input; null: random numbers. Throws an Error that names the input.
   async content() {
     const { name } = this.input;
-    const { dtype, shape } = this.type();
+    const { dtype, dims } = this.type();
     try {
       if (this.file) {
         if (this.file.name.toLowerCase().endsWith(".npy")) return this.file;
-        if (!shape || !imageShape(dtype, shape)) {
+        if (!imageShape(dtype, dims)) {
           throw new Error(
-            "an image is for inputs [1, C, H, W] or [1, H, W, C] of float32 or uint8, with 1 or 3 channels; " +
-              "the tab Model has a field for the shape",
+            "an image is for inputs [1, C, H, W] or [1, H, W, C], or without the 1, of float32 or uint8 with 1, 3 or 4 " +
+              `channels; this one is ${dtype}[${dims ?? "..."}]. The tab Model has fields for the shape and the type`,
           );
         }
-        return await imageArray(this.file, dtype, shape, this.scale.value);
+        return await imageArray(this.file, dtype, dims, this.scale.value);
       }
       const text = this.text.value.trim();
       if (!text) return null;
-      if (!shape) throw new Error("its shape is not known; give it in the tab Model");
+      if (!dims?.every(Number.isInteger)) throw new Error("its shape is not known; give it in the tab Model");
       if (!canType(dtype)) throw new Error(`elements of ${dtype} cannot be typed; choose an .npy file`);
-      return npy(dtype, shape, parsed(text, dtype, shape));
+      return npy(dtype, dims, parsed(text, dtype, dims));
     } catch (error) {
       throw new Error(`input '${name}': ${error.message}`);
     }

@@ -2,7 +2,7 @@
 import { el } from "../../x2ir/view/page/dom.js";
 
 export class Tabs {
-  // tabs: { title, panel, update() }
+  // tabs: { title, panel, update(), shown?() }
   constructor(host, tabs) {
     this.tabs = tabs;
     this.buttons = tabs.map((tab, i) => {
@@ -46,6 +46,7 @@ export class Tabs {
       this.buttons[i].setAttribute("aria-selected", String(i === at));
       this.buttons[i].tabIndex = i === at ? 0 : -1;
     });
+    this.current.shown?.();
   }
 
   // There is another model.

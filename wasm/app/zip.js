@@ -35,12 +35,12 @@ function common(at, entry) {
   ];
 }
 
-// A Blob of [[name, Blob]]. Throws an Error above 4 GB, which this form of zip cannot hold.
+// A Blob of [[name, { blob }]]. Throws an Error above 4 GB, which this form of zip cannot hold.
 export async function zip(files) {
   const parts = [];
   const directory = [];
   let at = 0;
-  for (const [path, blob] of files) {
+  for (const [path, { blob }] of files) {
     const entry = { name: new TextEncoder().encode(path), blob, crc: await crcOf(blob), at };
     const header = record(30, [[0, 4, 0x04034b50], ...common(4, entry)]);
     parts.push(header, entry.name, blob);

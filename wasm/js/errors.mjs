@@ -11,11 +11,11 @@ const kNames =
       .split(' ');
 const kNumbers = new Map(kNames.map((name, number) => [name, number]));
 
-/** An error with a name of POSIX in `code`, as Node's functions of files throw them. */
-export class SystemError extends Error {
+/** An error with a name of POSIX in `code`, as Node's functions of files throw them; it is an answer, and has no stack. */
+export class SystemError {
   constructor(code, message = code) {
-    super(message);
     this.code = code;
+    this.message = message;
   }
 }
 

@@ -3,7 +3,8 @@
 
 import {SystemError} from './errors.mjs';
 
-const kChunk = 8 << 20;
+const kChunk = 8 << 20;  // of what is written
+const kPiece = 32 << 20;  // of what is read
 
 /** Bytes that grow at their end without being copied. */
 class GrowingBytes {
@@ -94,7 +95,10 @@ class GivenBlob {
     const end = Math.min(at + into.length, this.size);
     if (end <= at) return 0;
     if (into.length >= 1 << 20) {
-      into.set(this.slice(at, end));
+      // A piece at a time, since the browser holds each once more.
+      for (let from = at; from < end; from += kPiece) {
+        into.set(this.slice(from, Math.min(from + kPiece, end)), from - at);
+      }
       return end - at;
     }
     // Small reads in a row are answered from one larger one.
@@ -251,7 +255,7 @@ class OpenNode {
   read(into, at) { return this.content().read(into, at); }
   write(bytes, at) {
     this.toWrite().write(bytes, at);
-    this.node.time = Date.now();
+    this.node.time = Math.max(Date.now(), this.node.time + 1);  // no two states of a file have the same one
     return bytes.length;
   }
   truncate(size) { this.toWrite().truncate(size); }

@@ -13,19 +13,32 @@ export async function compile(source = fs.readFileSync(kModule)) { return compil
 
 export async function load(source) { return new X2ir(await compile(source)); }
 
+// The streams of a process may be ones that do not wait, such as a pipe that a parent process has set so.
+const kPause = new Int32Array(new SharedArrayBuffer(4));
+function waiting(call) {
+  for (;;) {
+    try {
+      return call();
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(kPause, 0, 0, 5);  // milliseconds
+    }
+  }
+}
+
 /** Runs the program on the machine's files and the process's streams: its exit code. */
 export async function runHere(args) {
   const stream = fd => ({
     isTerminal: fd === 0 ? process.stdin.isTTY : fd === 1 ? process.stdout.isTTY : process.stderr.isTTY,
     read: into => {
       try {
-        return fs.readSync(fd, into, 0, into.length, null);
+        return waiting(() => fs.readSync(fd, into, 0, into.length, null));
       } catch (error) {
         if (error.code === 'EOF') return 0;
         throw error;
       }
     },
-    write: bytes => fs.writeSync(fd, bytes),
+    write: bytes => waiting(() => fs.writeSync(fd, bytes)),
   });
   const {TMPDIR, NO_COLOR, TERM, COLUMNS} = process.env;
   const env = {PWD: process.cwd(), TMPDIR, NO_COLOR, TERM, COLUMNS};

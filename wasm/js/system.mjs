@@ -26,18 +26,19 @@ class SharedFile {
 }
 
 export class System {
+  constructor() { this.memory = null; }  // set when there is an instance
+
   /**
-   * files: the file system. streams: for 0, 1, 2: {read(into) or write(bytes), isTerminal}.
+   * What a run works on. files: the file system. streams: for 0, 1, 2: {read(into) or write(bytes), isTerminal}.
    * args: with the program's name; env: an object.
    */
-  constructor({files, streams, args, env = {}}) {
+  begin({files, streams, args, env = {}}) {
     this.files = files;
     this.args = args.map(encode);
     this.env = Object.entries(env).map(([name, value]) => encode(`${name}=${value}`));
     this.open = new Map(streams.map((stream, fd) => [fd, {stream}]));
     this.open.set(kRoot, {path: '/'});
     this.next = kRoot + 1;
-    this.memory = null;  // set when there is an instance
   }
 
   /** The import object of the module. */

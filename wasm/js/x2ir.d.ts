@@ -36,6 +36,8 @@ export type ModuleSource = string | URL | Response | ArrayBuffer | ArrayBufferVi
 export class X2ir {
   constructor(module: WebAssembly.Module);
   static load(source: ModuleSource): Promise<X2ir>;
+  /** Makes the instance of the next run now, so that this run begins at once. */
+  prepare(): void;
   /** Runs a command line, without the program's name, to its end. */
   run(args: string[], options?: RunOptions): RunResult;
 }

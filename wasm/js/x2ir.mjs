@@ -2,7 +2,7 @@
 // may read, and gives what it printed and wrote.
 
 import {MemoryFiles} from './memory_files.mjs';
-import {execute} from './module.mjs';
+import {execute, instantiate} from './module.mjs';
 
 /** Compiles the module: from a URL, a Response, bytes, or a WebAssembly.Module. */
 export async function compile(source) {
@@ -13,9 +13,15 @@ export async function compile(source) {
 }
 
 export class X2ir {
-  constructor(module) { this.module = module; }
+  constructor(module) {
+    this.module = module;
+    this.ready = null;
+  }
 
   static async load(source) { return new X2ir(await compile(source)); }
+
+  /** Makes the instance of the next run now, so that this run begins at once. */
+  prepare() { this.ready ??= instantiate(this.module); }
 
   /**
    * Runs a command line, without the program's name. The call returns when the program has ended; in
@@ -37,7 +43,10 @@ export class X2ir {
     const given = new Map(system.files());
     const out = new Text(), err = new Text(onError);
     let input = typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin;
+    const {ready} = this;
+    this.ready = null;
     const code = execute(this.module, {
+      ready,
       files: system,
       args,
       env: {NO_COLOR: '1', PWD: '/', TMPDIR: '/', ...env},

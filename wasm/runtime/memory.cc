@@ -3,21 +3,29 @@
 #include <cstdlib>
 #include <new>
 
+#include "mappings.h"
+
 namespace {
 void* Allocate(size_t size) {
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  do {
+    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  } while (FreeUnusedMappings());
   throw std::bad_alloc();
 }
 void* AllocateAligned(size_t size, std::align_val_t alignment) {
   const auto step = static_cast<size_t>(alignment);
-  if (void* memory = std::aligned_alloc(step, (size + step - 1) / step * step)) return memory;
+  do {
+    if (void* memory = std::aligned_alloc(step, (size + step - 1) / step * step)) return memory;
+  } while (FreeUnusedMappings());
   throw std::bad_alloc();
 }
 }  // namespace
 
 void* operator new(size_t size) { return Allocate(size); }
 void* operator new[](size_t size) { return Allocate(size); }
-void* operator new(size_t size, std::align_val_t alignment) { return AllocateAligned(size, alignment); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return AllocateAligned(size, alignment);
+}
 void* operator new[](size_t size, std::align_val_t alignment) {
   return AllocateAligned(size, alignment);
 }

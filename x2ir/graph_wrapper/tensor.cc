@@ -15,6 +15,7 @@
 #include "x2ir/graph_wrapper/check.h"
 #include "x2ir/graph_wrapper/files_read.h"
 #include "x2ir/graph_wrapper/mappings.h"
+#include "x2ir/graph_wrapper/memory_size_internal.h"
 #include "x2ir/graph_wrapper/small_floats.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -52,11 +53,12 @@ T Load(const std::byte* data, int64_t i) {
 namespace {
 
 // Files that are mapped stay open below this number, so that the kernel can copy ranges of them; of
-// others the mapping is enough. The other half of the numbers is for what is written meanwhile.
+// others the mapping is enough. The other half of the numbers is for what is written meanwhile. A
+// system without such limits (WebAssembly) copies no ranges.
 int MostOpen() {
   static const int most = [] {
     rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
     return static_cast<int>(std::clamp<rlim_t>(limit.rlim_cur / 2, 16, 4096));
   }();
   return most;
@@ -92,6 +94,11 @@ absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::st
   }
   AddFileRead(st.st_dev, st.st_ino);
   file->size_ = static_cast<size_t>(st.st_size);
+  if (static_cast<off_t>(file->size_) != st.st_size) {
+    file->size_ = 0;
+    return SystemError("cannot map '", path, "': its ", st.st_size,
+                       " bytes are more than the memory that a program can have on this system");
+  }
   if (file->size_ != 0) {  // mmap refuses an empty range
     void* p = mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd, 0);
     if (p == MAP_FAILED) {
@@ -160,7 +167,7 @@ Tensor Tensor::Zeros(DType dtype, std::vector<int64_t> dims) {
   const std::optional<int64_t> n = CheckedProduct(dims);
   X2IR_CHECK(n.has_value(), "bad shape " + ShapeText(dims));
   if (dtype == DType::kString) {
-    return Strings(std::move(dims), std::vector<std::string>(static_cast<size_t>(*n)));
+    return Strings(std::move(dims), std::vector<std::string>(MemorySize(*n)));
   }
   const std::optional<int64_t> size = ByteSize(dtype, *n);
   X2IR_CHECK(size.has_value(), "bad size of " + ShapeText(dims));
@@ -168,7 +175,7 @@ Tensor Tensor::Zeros(DType dtype, std::vector<int64_t> dims) {
   t.dtype_ = dtype;
   t.dims_ = std::move(dims);
   t.num_elements_ = *n;
-  t.nbytes_ = static_cast<size_t>(*size);
+  t.nbytes_ = MemorySize(*size);
   t.owner_ = std::make_shared<Buffer>(t.nbytes_);
   t.holder_ = kBuffer;
   t.data_ = t.buffer().data();

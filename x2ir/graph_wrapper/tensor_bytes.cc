@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/check.h"
+#include "x2ir/graph_wrapper/memory_size_internal.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/graph_wrapper/tensor.h"
 
@@ -33,7 +34,7 @@ Tensor Tensor::Made(DType dtype, std::vector<int64_t> dims, ByteMaker maker) {
   t.dtype_ = dtype;
   t.dims_ = std::move(dims);
   t.num_elements_ = *n;
-  t.nbytes_ = static_cast<size_t>(*size);
+  t.nbytes_ = MemorySize(*size);
   t.owner_ = std::make_shared<MadeOnce>(std::move(maker));
   t.holder_ = kMade;
   return t;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "x2ir/graph_wrapper/memory_size_internal.h"
 #include "x2ir/graph_wrapper/small_floats.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text_internal.h"
@@ -270,7 +271,7 @@ absl::StatusOr<Tensor> ZerosOfType(const Type& type, int64_t* zeros_left) {
   *zeros_left -= *size;
   if (strings) return Tensor::Strings(std::move(dims), std::vector<std::string>(*n));
   // calloc gets large blocks from the system as pages that exist only once written to.
-  std::shared_ptr<void> owner(std::calloc(*size + 1, 1), std::free);
+  std::shared_ptr<void> owner(std::calloc(MemorySize(*size + 1), 1), std::free);
   if (!owner) return Invalid("not enough memory for ", type.ToString());
   const auto* data = static_cast<const std::byte*>(owner.get());
   return Tensor::View(type.dtype(), std::move(dims), {data, static_cast<size_t>(*size)}, owner);

@@ -20,9 +20,10 @@ namespace x2ir {
 namespace {
 
 // Bytes of one tensor: no more than the machine has, since a system that promises more kills who
-// believes it.
+// believes it, and than addresses can tell apart.
 int64_t MaxAllocation() {
-  static constexpr int64_t kLimit = int64_t{16} << 30;
+  static constexpr auto kLimit = static_cast<int64_t>(
+      std::min<uint64_t>(uint64_t{16} << 30, std::numeric_limits<size_t>::max()));
   static const int64_t most = [] {
     const int64_t pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? std::min(kLimit, pages * size) : kLimit;

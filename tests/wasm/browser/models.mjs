@@ -22,6 +22,11 @@ export function slow() {
   return model(`g (float[1500,1500] v0) => (float[1500,1500] v40) {\n${lines.join("\n")}\n}`);
 }
 
+// One result of so many floats.
+export function large(elements) {
+  return model(`g (float[1] x) => (float[n] y) <int64[1] n = {${elements}}> { y = Expand(x, n) }`);
+}
+
 // y = 2 x + 1, of an image's shape.
 export function pixels() {
   return model(`g (float[1,3,2,2] x) => (float[1,3,2,2] y)
@@ -30,4 +35,9 @@ export function pixels() {
   d = Mul(x, two)
   y = Add(d, one)
 }`);
+}
+
+// y = x, and an input that is no image before it.
+export function identity(type) {
+  return model(`g (float[2] other, ${type} x) => (${type} y, float[2] z) {\n  y = Identity(x)\n  z = Identity(other)\n}`);
 }

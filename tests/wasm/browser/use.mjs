@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { small } from "../../view/browser/graphs.mjs";
+import { rehearsal } from "../../../wasm/app/rehearsal.js";
 import { sharedFolder } from "../../oracle/shared.mjs";
 import {
   DEMO,
@@ -21,7 +22,7 @@ import {
   tab,
   test,
 } from "./harness.mjs";
-import { pixels, slow, unsupported } from "./models.mjs";
+import { identity, large, pixels, slow, unsupported } from "./models.mjs";
 import { drop, give, idle, openModel, saved, view } from "./page.mjs";
 
 // --- Looking ------------------------------------------------------------------------------------
@@ -142,6 +143,17 @@ test("conversions to three targets are the program's, byte for byte", async () =
     const frame = await view(page);
     await frame.getByLabel("Model 2").waitFor();
   });
+});
+
+test("the network of rehearsals is converted to every format", async () => {
+  for (const { name, writes } of JSON.parse(execFileSync(flags.x2ir, ["formats", "--json"], { encoding: "utf8" }))) {
+    if (!writes) continue;
+    const [args, [[, network]]] = rehearsal(name);
+    const own = path.join(flags.work, `rehearsal-${name}`);
+    mkdirSync(own);
+    writeFileSync(path.join(own, args[1]), await network.text());
+    execFileSync(flags.x2ir, ["convert", "-q", args[1], "-o", path.basename(args[3]), ...args.slice(4, 6)], { cwd: own });
+  }
 });
 
 test("options are those of the program", async () => {
@@ -271,7 +283,22 @@ test("a conversion is verified against its source", async () => {
 async function outputRow(page) {
   await heading(page, "Outputs");
   const row = page.getByRole("table", { name: "Outputs" }).locator("tbody tr").first();
-  return row.locator("td").allTextContents();
+  const elements = await page.locator("h3:text-is('First elements') + ul li").first().textContent();
+  return [...(await row.locator("td").allTextContents()), elements.replace(/^[^:]*: /, "")];
+}
+
+// Red, green, blue, white, as a picture of 2 x 2 pixels that the browser itself makes.
+async function fourPixels(page) {
+  const png = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(2, 2);
+    const context = canvas.getContext("2d");
+    ["#f00", "#0f0", "#00f", "#fff"].forEach((color, i) => {
+      context.fillStyle = color;
+      context.fillRect(i % 2, i >> 1, 1, 1);
+    });
+    return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())];
+  });
+  return { name: "four.png", bytes: Buffer.from(png) };
 }
 
 test("inputs are typed, files, or images", async () => {
@@ -286,17 +313,8 @@ test("inputs are typed, files, or images", async () => {
     await idle(page);
     assert.match(await message(page).textContent(), /2 numbers are given; the shape \[1,3,2,2\] has 12 elements/);
     await button(page, "Close this message").click();
-    // Red, green, blue, white, as a picture of 2 x 2 pixels that the browser itself makes.
-    const png = await page.evaluate(async () => {
-      const canvas = new OffscreenCanvas(2, 2);
-      const context = canvas.getContext("2d");
-      ["#f00", "#0f0", "#00f", "#fff"].forEach((color, i) => {
-        context.fillStyle = color;
-        context.fillRect(i % 2, i >> 1, 1, 1);
-      });
-      return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())];
-    });
-    await give(page, button(page, "Choose an .npy file or an image"), [{ name: "four.png", bytes: Buffer.from(png) }]);
+    const four = await fourPixels(page);
+    await give(page, button(page, "Choose an .npy file or an image"), [four]);
     await page.getByLabel("Pixels of an image become").selectOption("0 to 1");
     await button(page, "Run").click();
     assert.equal((await outputRow(page))[5], "3, 1, 1, 3, 1, 3, 1, 3, 1, 1, 3, 3");
@@ -308,6 +326,50 @@ test("inputs are typed, files, or images", async () => {
     await button(page, "Run").click();
     assert.equal((await outputRow(page))[5], "3, 1, 1, 3, 1, 3, 1, 3, 1, 1, 3, 3");
     await picture(page, "run");
+  });
+});
+
+test("an image becomes the array of an input, in each layout", async () => {
+  const first = "255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255";
+  const last = "255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255";
+  await on({}, async (page) => {
+    const four = await fourPixels(page);
+    for (const [type, shape, expected] of [
+      ["float[1,3,2,2]", "1,3,2,2", first],
+      ["uint8[1,3,2,2]", "1,3,2,2", first],
+      ["float[1,2,2,3]", "1,2,2,3", last],
+      ["uint8[2,2,3]", "2,2,3", last],
+      ["uint8[3,2,2]", "3,2,2", first],
+      ["float[N,3,H,W]", "1,3,2,2", first],
+      ["uint8[1,H,W,3]", "1,2,2,3", last],
+      ["uint8[1,1,2,2]", "1,1,2,2", "76, 150, 29, 255"], // luma
+      ["uint8[2,2,1]", "2,2,1", "76, 150, 29, 255"],
+      ["uint8[1,4,2,2]", "1,4,2,2", `${first}, 255, 255, 255, 255`], // alpha
+      ["float[1,2,2,4]", "1,2,2,4", "255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 255, 255, 255, 255"],
+    ]) {
+      await openModel(page, [{ name: "image.onnxtxt", text: identity(type) }]);
+      await tab(page, "Run");
+      await drop(page, [four]);
+      await page.getByText("Taken: four.png").waitFor({ state: "attached" });
+      if (type.startsWith("float")) await page.getByLabel("Pixels of an image become").selectOption("0 to 255");
+      await button(page, "Run").click();
+      const row = await outputRow(page);
+      assert.equal(row[1].replace(/^.*\[/, "["), `[${shape}]`, type);
+      assert.equal(row[5], expected, type);
+    }
+    // What is no image, or for no image.
+    await openModel(page, [{ name: "image.onnxtxt", text: identity("float[1,5,2,2]") }]);
+    await tab(page, "Run");
+    await drop(page, [four]);
+    await button(page, "Run").click();
+    await idle(page);
+    assert.match(await message(page).textContent(), /input 'x': an image is for inputs .* this one is float32\[1,5,2,2\]/);
+    await openModel(page, [{ name: "image.onnxtxt", text: identity("float[1,3,2,2]") }]);
+    await tab(page, "Run");
+    await drop(page, [{ name: "broken.png", text: "no image" }]);
+    await button(page, "Run").click();
+    await idle(page);
+    assert.match(await message(page).textContent(), /input 'x': 'broken.png' is not an image that this browser decodes/);
   });
 });
 
@@ -330,6 +392,23 @@ test("a long task shows its progress and is cancelled", async () => {
     await tab(page, "Run");
     await button(page, "Run").click();
     await heading(page, "Outputs");
+  });
+});
+
+test("a model that needs more memory than there is ends with a message", async () => {
+  await on({}, async (page) => {
+    for (const [elements, expected] of [
+      [1073741823, /out of memory/],
+      [1073741825, /takes 4294967300 bytes, and may take 4294967295/],
+    ]) {
+      await openModel(page, [{ name: "large.onnxtxt", text: large(elements) }]);
+      await tab(page, "Run");
+      await button(page, "Run").click();
+      await idle(page);
+      assert.match(await message(page).textContent(), expected);
+      await page.getByText("A page has 4 GB of memory.", { exact: false }).waitFor();
+    }
+    await openModel(page, [SMALL]);
   });
 });
 

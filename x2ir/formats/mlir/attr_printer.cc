@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <complex>
+#include <cstring>
 
 #include "x2ir/formats/mlir/attr_printer_internal.h"
 #include "x2ir/graph_wrapper/numbers.h"
@@ -223,13 +225,19 @@ void AttrPrinter::PutNested(const Tensor& tensor, size_t axis, int64_t* at) {
   out_ += "]";
 }
 
+// The two digits of each byte.
+constexpr std::array<std::array<char, 2>, 256> kHexDigits = [] {
+  std::array<std::array<char, 2>, 256> digits{};
+  for (size_t i = 0; i < digits.size(); ++i) {
+    digits[i] = {"0123456789ABCDEF"[i >> 4], "0123456789ABCDEF"[i & 15]};
+  }
+  return digits;
+}();
+
 // The bytes as MLIR has them: bits of bools, a byte for each small integer.
 absl::Status AttrPrinter::PutHex(const Tensor& tensor) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  const auto put = [&](std::byte b) {
-    out_ += kHex[static_cast<unsigned>(b) >> 4];
-    out_ += kHex[static_cast<unsigned>(b) & 15];
-  };
+  const auto digits_of = [](std::byte b) { return kHexDigits[static_cast<size_t>(b)].data(); };
+  const auto put = [&](std::byte b) { out_.append(digits_of(b), 2); };
   const absl::Span<const std::byte> bytes = tensor.bytes();
   const int bits = BitWidth(tensor.dtype());
   if (tensor.dtype() == DType::kBool) {
@@ -248,16 +256,13 @@ absl::Status AttrPrinter::PutHex(const Tensor& tensor) {
     }
     return absl::OkStatus();
   }
-  constexpr size_t kPart = size_t{1} << 20;
+  constexpr size_t kPart = size_t{64} << 10;
   for (size_t from = 0; from < bytes.size(); from += kPart) {
     const size_t to = std::min(bytes.size(), from + kPart);
     const size_t start = out_.size();
     out_.resize(start + (to - from) * 2);
     char* digits = out_.data() + start;
-    for (size_t i = from; i < to; ++i) {
-      *digits++ = kHex[static_cast<unsigned>(bytes[i]) >> 4];
-      *digits++ = kHex[static_cast<unsigned>(bytes[i]) & 15];
-    }
+    for (size_t i = from; i < to; ++i, digits += 2) std::memcpy(digits, digits_of(bytes[i]), 2);
     X2IR_RETURN_IF_ERROR(Flush());
   }
   return absl::OkStatus();
