@@ -457,6 +457,10 @@ const FoundGraph kFound[] = {
      "= "
      "0.5, activations = [\"Sigmoid\", \"Tanh\", \"Tanh\"] }",
      "onnx", ".onnx", 17},
+    // PyTorch's layer refuses one element a group, also where the size of channels is not stated.
+    {"x: float32[1,m]", "y",
+     "s = float32[2]{2, 3}\n y = group_normalization(x, s, s) { num_groups = 2 }", "python", ".py",
+     0, false},
     // PyTorch has grids of two and three axes.
     {"x: float32[1,4,2], g: float32[1,4,1]", "y", "y = grid_sample(x, g)", "python", ".py", 0, true,
      true},
