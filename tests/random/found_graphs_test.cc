@@ -464,6 +464,11 @@ const FoundGraph kFound[] = {
     // PyTorch has grids of two and three axes.
     {"x: float32[1,4,2], g: float32[1,4,1]", "y", "y = grid_sample(x, g)", "python", ".py", 0, true,
      true},
+    // LiteRT takes an end of 0 for that of the axis.
+    {"x: float32[1,4,3,2]", "y",
+     "s = int64[1]{3}\n e = int64[1]{0}\n a = int64[1]{1}\n z = slice(x, s, e, a)\n"
+     "y = reduce_sum(z)",
+     "tflite", ".tflite", 0, false},
     // SCATTER_ND adds up what comes to one place.
     {"x: float32[4]", "y",
      "i = int64[3,1]{1, 1, 2}\n u = float32[3]{5, 5, 5}\n y = scatter_nd(x, i, u)", "tflite",

@@ -248,7 +248,7 @@ absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   X2IR_ASSIGN_OR_RETURN(const auto given, w.KnownInts(3, "axes"));
   X2IR_ASSIGN_OR_RETURN(const auto by, w.KnownInts(4, "steps"));
-  auto starts = KnownInts(w.in(1)), ends = KnownInts(w.in(2));
+  const auto starts = KnownInts(w.in(1)), ends = KnownInts(w.in(2));
   const Shape* of_starts = w.shape(1);
   if (!of_starts || of_starts->rank() != 1 || !(*of_starts)[0].is_static() || rank > 31) {
     return CannotExpress("an unknown number of axes");
@@ -256,16 +256,10 @@ absl::StatusOr<StridedBounds> StridedBoundsOf(NodeWriter& w) {
   const auto n = static_cast<size_t>((*of_starts)[0].value());
   std::vector<int64_t> axes = given.value_or(std::vector<int64_t>());
   for (size_t i = 0; i < n && !given; ++i) axes.push_back(static_cast<int64_t>(i));
-  std::vector<int64_t> steps = by.value_or(std::vector<int64_t>(n, 1));
+  const std::vector<int64_t> steps = by.value_or(std::vector<int64_t>(n, 1));
   std::vector<int> place(static_cast<size_t>(rank), -1);  // of each axis among those given
   for (size_t i = 0; i < n; ++i) {
-    const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-    place[static_cast<size_t>(axis)] = static_cast<int>(i);
-    // Not every runtime takes an end before the begin.
-    const Shape* result = w.out_type().shape();
-    if (!starts || !ends || !result || (*result)[axis] != Dim(0)) continue;
-    (*starts)[i] = (*ends)[i] = 0;
-    steps[i] = 1;
+    place[static_cast<size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])] = static_cast<int>(i);
   }
   // Beyond either end there is no bound.
   constexpr int64_t kFar = std::numeric_limits<int32_t>::max();
