@@ -54,6 +54,16 @@ TEST_F(Hints, FollowingThemHelps) {
     const char* followed;  // what it says, done; succeeds
     const char* shows;     // a regular expression of what that prints
   } rows[] = {
+      {"keep_functions",
+       R"(printf '<ir_version: 8, opset_import: ["" : 11, "f" : 1]>
+                  g (float[2] x) => (float[2] y) { y = f.F (x) }
+                  <domain: "f", opset_import: ["" : 11]> F (x) => (y) { y = LeakyRelu (x) }' > f.onnxtxt
+          x2ir convert f.onnxtxt -o a.onnx --opset 17 --keep-functions)",
+       "another meaning; without --keep-functions calls are inlined",
+       "x2ir convert f.onnxtxt -o a.onnx --opset 17", "wrote a.onnx"},
+      {"keep_functions", "x2ir convert f.onnxtxt -o a.ort --keep-functions",
+       "without --keep-functions calls are inlined", "x2ir convert f.onnxtxt -o a.ort",
+       "wrote a.ort"},
       {"foreign", "x2ir convert foreign.onnx", "--allow-foreign com.acme keeps it unchanged",
        "x2ir convert foreign.onnx --allow-foreign com.acme", "1 foreign"},
       {"foreign", "x2ir convert foreign.onnx -o a.onnx",

@@ -154,6 +154,8 @@ TEST_F(Hostile, ModelsComeThroughPipes) {
       {"head -c 50 m.onnx | x2ir info /dev/stdin", 3, "", "'/dev/stdin'"},
       {": | x2ir info /dev/stdin", 3, "", "'/dev/stdin' is empty"},
       {"cat m.onnx | TMPDIR=/nowhere x2ir info /dev/stdin", 4, "", "'/dev/stdin': no temporary"},
+      // A name of one letter is in any message.
+      {"mkdir n && echo nonsense > n/graph.nnef && x2ir convert n -o n.onnx", 3, "", "'n': "},
       // Its weights came through no pipe.
       {"x2ir convert m.onnx -q -o m.json && cat m.json | x2ir show /dev/stdin", 3, "",
        "there is no file"},

@@ -186,7 +186,7 @@ TEST_F(KerasWrite, RefusesConstantsThatAreNoWeights) {
   const auto output =
       Archive("graph g(x: float32[2]) -> (z, k) {\n k = float32[1]{1}\n z = add(x, k)\n }");
   ASSERT_FALSE(output.ok());
-  EXPECT_THAT(std::string(output.status().message()), HasSubstr("'k', which is a constant"));
+  EXPECT_THAT(std::string(output.status().message()), HasSubstr("output 'k' is a constant"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ import {main} from './judge.mjs';
 // Element types of signatures, as safetensors calls them.
 const TYPE_NAMES = {
   DT_FLOAT: 'F32', DT_DOUBLE: 'F64', DT_HALF: 'F16', DT_INT64: 'I64', DT_INT32: 'I32', DT_INT8: 'I8', DT_UINT8: 'U8',
-  DT_BOOL: 'BOOL', DT_STRING: 'string',
+  DT_BOOL: 'BOOL', DT_STRING: 'string', DT_INT16: 'I16', DT_UINT16: 'U16', DT_UINT32: 'U32', DT_UINT64: 'U64',
 };
 
 export class TensorFlowJs {
@@ -75,9 +75,13 @@ class Session {
       const expected = {F32: 'float32', F16: 'float32', F64: 'float32', BOOL: 'bool'}[type] ?? 'int32';
       if (tensor.dtype !== expected) throw new Error(`output '${this.outputs[i].name}' is ${tensor.dtype}, not ${expected}`);
       const data = tensor.dataSync();
-      if (type === 'I64') return {dtype: type, shape: tensor.shape, data: BigInt64Array.from(data, BigInt)};
+      const long = {I64: BigInt64Array, U64: BigUint64Array}[type];
+      if (long) return {dtype: type, shape: tensor.shape, data: long.from(data, BigInt)};
       if (type === 'F16') return {dtype: 'F32', shape: tensor.shape, data: Float32Array.from(data)};
-      const array = {F32: Float32Array, F64: Float64Array, I32: Int32Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array}[type];
+      const array = {
+        F32: Float32Array, F64: Float64Array, I32: Int32Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array,
+        I16: Int16Array, U16: Uint16Array, U32: Uint32Array,
+      }[type];
       return {dtype: type, shape: tensor.shape, data: array.from(data)};
     });
     this.tf.dispose([Object.values(feeds), list]);

@@ -411,6 +411,72 @@ const FoundGraph kFound[] = {
     {"x: float32[1,1,3]", "y",
      "s = float32[1]{2.5}\n y = resize(x, _, s) { mode = \"linear\", axes = [-1] }",
      "oneflow_graph", ".mlir", 0, true, true},
+    // All axes in reverse, and no elements of a size that is not known.
+    {"x: float32[2,3]", "y", "y = transpose(x)", "stablehlo", ".mlir"},
+    {"x: float32[n,3]", "y",
+     "s = int64[2]{0, 0}\n e = int64[2]{9, 9}\n t = int64[2]{-2, -1}\n y = slice(x, s, e, _, t)",
+     "stablehlo", ".mlir"},
+    // What TensorFlow.js does otherwise than TensorFlow.
+    {"x: int64[1,4,1,3]", "y", "y = depth_to_space(x) { blocksize = 2 }", "tfjs", ".tfjs.json"},
+    {"x: int64[2,3]", "y", "d = int64[]{1}\n v = float32[2]{2, 5}\n y = one_hot(x, d, v)", "tfjs",
+     ".tfjs.json"},
+    {"x: int64[2,3]", "y",
+     "d = int64[1]{1}\n v = float32[2]{2, 5}\n y = one_hot(x, d, v) { axis = 0 }", "tfjs",
+     ".tfjs.json"},
+    {"x: float32[3,3]", "y", "y = einsum(x) { equation = \"ii->i\" }", "tfjs", ".tfjs.json"},
+    {"x: int64[2,3,3]", "y", "n = int64[1]{2}\n y = reduce_mean(x, n)", "tfjs", ".tfjs.json"},
+    {"x: float32[1,n,3,3]", "y",
+     "s = int64[4]{-2, 0, -1, -1}\n e = int64[4]{3, 4, 4, 0}\n a = int64[4]{-4, -3, 2, 3}\n"
+     "z = slice(x, s, e, a)\n y = neg(z)",
+     "tfjs", ".tfjs.json"},
+    {"x: float32[]", "y", "n = int64[0]{}\n z = pad(x, n)\n y = neg(z)", "tfjs", ".tfjs.json", 0,
+     false},
+    {"x: float32[1,2,4,4,4], w: float32[3,2,2,2,1]", "y",
+     "y = conv(x, w) { auto_pad = \"SAME_UPPER\", strides = [1, 2, 2] }", "tfjs", ".tfjs.json"},
+    {"x: float32[1,2,4,4,4]", "y",
+     "y = max_pool(x) { kernel_shape = [1, 1, 2], auto_pad = \"SAME_UPPER\", strides = [1, 3, 3] }",
+     "tfjs", ".tfjs.json"},
+    {"x: float32[1,2,4,4,4]", "y",
+     "y = average_pool(x) { kernel_shape = [1, 1, 1], auto_pad = \"SAME_LOWER\",\n"
+     "strides = [2, 2, 2] }",
+     "tfjs", ".tfjs.json"},
+    {"s: float32[1,1,3]", "y",
+     "b = float32[1,3,4]{0, 0, 1, 1, 0, 2, 1, 3, 0, 4, 1, 5}\n k = int64[]{3}\n"
+     "y = non_max_suppression(b, s, k)",
+     "tfjs", ".tfjs.json"},
+    {"s: float32[1,1,3], t: float32[1]", "y",
+     "b = float32[1,3,4]{0, 0, 1, 1, 0, 2, 1, 3, 0, 4, 1, 5}\n k = int64[]{3}\n"
+     "z = float32[]{0}\n o = mul(t, z)\n y = non_max_suppression(b, s, k, o)",
+     "tfjs", ".tfjs.json", 0, false},
+    // A bound of more axes than the result.
+    {"x: float32[1], h: float32[1,1]", "y", "y = clip(x, _, h)", "tensorflow", ".pb"},
+    {"x: int32[], l: int32[1]", "y", "y = clip(x, l)", "tensorflow", ".pb"},
+    // Bounds of the sums that gates take, not of the cell.
+    {"x: float32[3,1,2], w: float32[1,8,2], r: float32[1,8,2], c: float32[1,1,2]", "y, h",
+     "z = float32[]{3}\n d = mul(c, z)\n y, h = lstm(x, w, r, _, _, _, d) { hidden_size = 2, clip "
+     "= "
+     "0.5, activations = [\"Sigmoid\", \"Tanh\", \"Tanh\"] }",
+     "onnx", ".onnx", 17},
+    // PyTorch's layer refuses one element a group, also where the size of channels is not stated.
+    {"x: float32[1,m]", "y",
+     "s = float32[2]{2, 3}\n y = group_normalization(x, s, s) { num_groups = 2 }", "python", ".py",
+     0, false},
+    // PyTorch has grids of two and three axes.
+    {"x: float32[1,4,2], g: float32[1,4,1]", "y", "y = grid_sample(x, g)", "python", ".py", 0, true,
+     true},
+    // LiteRT takes an end of 0 for that of the axis.
+    {"x: float32[1,4,3,2]", "y",
+     "s = int64[1]{3}\n e = int64[1]{0}\n a = int64[1]{1}\n z = slice(x, s, e, a)\n"
+     "y = reduce_sum(z)",
+     "tflite", ".tflite", 0, false},
+    // SCATTER_ND adds up what comes to one place.
+    {"x: float32[4]", "y",
+     "i = int64[3,1]{1, 1, 2}\n u = float32[3]{5, 5, 5}\n y = scatter_nd(x, i, u)", "tflite",
+     ".tflite"},
+    {"u: float32[1]", "y",
+     "x = float32[4]{0, 0, 0, 0}\n i = int64[3,1]{1, 1, 2}\n n = int64[1]{3}\n"
+     "v = expand(u, n)\n y = scatter_nd(x, i, v)",
+     "tflite", ".tflite"},
     {"x: float32[1,2,3]", "y",
      "s = float32[3]{1, 1.25, 2}\n y = resize(x, _, s) { mode = \"linear\" }", "oneflow_job",
      ".job", 0, true, true},

@@ -192,10 +192,36 @@ bool CanBeFed(const RandomCaseOfGraph& made, bool scalars, bool empty) {
                      [&](const Datum& datum) { return fits(datum, false); });
 }
 
-absl::Status WriteIo(const RandomCaseOfGraph& made, const fs::path& path) {
+// TensorFlow.js has integers of 32 bits, and takes inputs by names, in an object of JavaScript:
+// names that are numbers come before all others there.
+bool CanBeFedToTfjs(const RandomCaseOfGraph& made) {
+  if (!CanBeFed(made, true, true)) return false;
+  for (const Datum& datum : made.random.Inputs()) {
+    const Tensor& t = *datum.tensor();
+    for (int64_t i = 0; IsInteger(t.dtype()) && i < t.num_elements(); ++i) {
+      const double v = t.AsDouble(i);
+      if (v != static_cast<double>(static_cast<int32_t>(t.AsInt(i)))) return false;
+    }
+  }
+  const auto is_number = [](const Value* v) {
+    const std::string& name = v->name();
+    return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  const Graph& graph = *made.random.graph;
+  const auto inputs = graph.inputs(), outputs = graph.outputs();
+  return std::none_of(inputs.begin(), inputs.end(), is_number) &&
+         std::none_of(outputs.begin(), outputs.end(), is_number);
+}
+
+// TensorFlow.js gives each float as a float32.
+absl::Status WriteIo(const RandomCaseOfGraph& made, const fs::path& path, bool for_tfjs = false) {
   IoCase io;
   for (const Datum& datum : made.random.Inputs()) io.inputs.emplace_back(*datum.tensor());
-  for (const Datum& datum : made.want) io.outputs.emplace_back(*datum.tensor());
+  for (const Datum& datum : made.want) {
+    const Tensor& want = *datum.tensor();
+    const bool as_float = for_tfjs && IsFloating(want.dtype());
+    io.outputs.emplace_back(as_float ? *CastTensor(want, DType::kFloat32) : want);
+  }
   return WriteIoFile(path.string(), {io}, *made.random.graph);
 }
 
@@ -256,7 +282,16 @@ class RandomJudges {
  public:
   std::unique_ptr<OrtJudge> ort = OrtJudge::Start("ort.mjs");
   std::unique_ptr<OrtJudge> litert = OrtJudge::Start("litert.mjs");
-  std::unique_ptr<TorchJudge> torch = TorchJudge::Start();
+  std::unique_ptr<OrtJudge> tfjs = OrtJudge::Start("tfjs.mjs");
+  TorchJudge* torch() {
+    if (!started_) torch_ = TorchJudge::Start();
+    started_ = true;
+    return torch_.get();
+  }
+
+ private:
+  std::unique_ptr<TorchJudge> torch_;
+  bool started_ = false;
 };
 std::shared_ptr<RandomJudges> StartJudges() {
   fs::create_directories(X2IR_BUILD_DIR "/conformance");  // for what they log
@@ -317,8 +352,10 @@ std::vector<RandomPath> PathsOf(uint64_t seed) {
   paths.push_back({"keras", ".keras", 0, seed % 5 != 4});
   paths.push_back({"ort", ".ort", 0, seed % 3 != 2});
   paths.push_back({"nnef", seed % 2 == 0 ? ".nnef" : ".nnef.tgz", 0, seed % 5 != 0});
-  paths.push_back({"tensorflow", ".pb", 0, seed % 3 != 0});
+  paths.push_back({"tensorflow", seed % 2 == 0 ? ".pb" : "", 0, seed % 3 != 0});  // "": a folder
   paths.push_back({"tfjs", ".tfjs.json", 0, seed % 3 != 1});
+  paths.push_back({"stablehlo", ".mlir", 0, seed % 5 != 1});
+  paths.push_back({"stablehlo_bytecode", ".mlirbc", 0, seed % 5 != 2});
   if (seed % 4 == 0) paths.push_back({"onnxtxt", ".onnxtxt", 0, true});
   return paths;
 }
@@ -392,8 +429,10 @@ RandomVerdict TryPath(const RandomCaseOfGraph& made, const RandomPath& path, con
   const bool for_ort = path.target == "onnx" || path.target == "ort";
   if (for_ort && CanBeFed(made, true, true)) judge = judges->ort.get();
   if (path.target == "tflite" && CanBeFed(made, false, false)) judge = judges->litert.get();
+  const bool for_tfjs = path.target == "tfjs";
+  if (for_tfjs && CanBeFedToTfjs(made)) judge = judges->tfjs.get();
   TorchJudge* torch = nullptr;
-  if (path.target == "python" && CanBeFed(made, true, true)) torch = judges->torch.get();
+  if (path.target == "python" && CanBeFed(made, true, true)) torch = judges->torch();
   if (!judge && !torch) return verdict;
   if (path.target == "tflite") {
     Model stated;
@@ -405,7 +444,8 @@ RandomVerdict TryPath(const RandomCaseOfGraph& made, const RandomPath& path, con
     }
   }
   const fs::path io = folder / "io.safetensors";
-  if (const absl::Status s = WriteIo(made, io); !s.ok()) return Failed("io", s.ToString());
+  if (const absl::Status s = WriteIo(made, io, for_tfjs); !s.ok())
+    return Failed("io", s.ToString());
   if (torch) {
     const std::string problem = torch->Ask(file, io.string());
     verdict.run = problem.empty();
@@ -426,7 +466,7 @@ RandomVerdict TryPath(const RandomCaseOfGraph& made, const RandomPath& path, con
     verdict.run = true;
     return verdict;
   }
-  const char* runtime = for_ort ? "ONNX Runtime" : "LiteRT";
+  const char* runtime = for_ort ? "ONNX Runtime" : for_tfjs ? "TensorFlow.js" : "LiteRT";
   verdict = Failed(StrCat(runtime, " ", answer.stage), answer.error);
   return Known(graph, runtime, path, std::move(verdict));
 }

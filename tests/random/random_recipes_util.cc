@@ -85,7 +85,7 @@ class Recipe {
   }
 
   struct Window {
-    Ints kernel;
+    Ints kernel, strides;
     std::string attrs;
     bool last;  // channels last
   };
@@ -101,7 +101,12 @@ class Recipe {
     for (int64_t i = 0; i < 2 * spatial; ++i) {
       pads.push_back(std::min(From(0, 2), w.kernel[static_cast<size_t>(i % spatial)] - 1));
     }
-    if (Chance(60)) attrs.push_back(StrCat("strides = [", List(strides), "]"));
+    if (Chance(60)) {
+      attrs.push_back(StrCat("strides = [", List(strides), "]"));
+      w.strides = strides;
+    } else {
+      w.strides.assign(static_cast<size_t>(spatial), 1);
+    }
     if (dilated && Chance(30)) attrs.push_back(StrCat("dilations = [", List(dilations), "]"));
     if (Chance(25)) {
       attrs.push_back(StrCat(
@@ -152,8 +157,16 @@ class Recipe {
     dims.insert(dims.end(), w.kernel.begin(), w.kernel.end());
     const std::string weight = Weight("2", t, dims);
     const std::string bias = Chance(50) ? ", " + Weight("1", t, {group * out}) : "";
+    std::string more;
+    if (Chance(25)) {  // less than the steps, as frameworks want it
+      Ints padding;
+      for (int64_t i = 0; i < spatial; ++i) {
+        padding.push_back(From(0, std::max<int64_t>(w.strides[static_cast<size_t>(i)] - 1, 0)));
+      }
+      more = StrCat(", output_padding = [", List(padding), "]");
+    }
     Say("a = conv_transpose(x, ", weight, bias, ") { group = ", group, w.attrs.empty() ? "" : ", ",
-        w.attrs, " }");
+        w.attrs, more, " }");
   }
 
   void Pool() {
@@ -442,8 +455,16 @@ class Recipe {
     In("w1", "float32", {d, gates * hidden, hidden});
     const bool bias = Chance(50);
     if (bias) In("w2", "float32", {d, 2 * gates * hidden});
-    const bool state = Chance(30);
+    const bool lengths = Chance(25), state = Chance(30), cell = op == "lstm" && Chance(30),
+               peepholes = op == "lstm" && Chance(20);
+    if (lengths) {
+      Ints given;
+      for (int64_t i = 0; i < batch; ++i) given.push_back(From(1, steps));
+      Say("l = int32[", batch, "]{", List(given), "}\n");
+    }
     if (state) In("x3", "float32", {d, batch, hidden});
+    if (cell) In("x4", "float32", {d, batch, hidden});
+    if (peepholes) In("w5", "float32", {d, 3 * hidden});
     std::string functions;
     for (int64_t i = 0; i < d; ++i) {
       StrAppend(&functions, i ? ", " : "",
@@ -451,13 +472,15 @@ class Recipe {
                 : op == "gru" ? "\"Sigmoid\", \"Tanh\""
                               : "\"Tanh\"");
     }
-    Say(Chance(50) ? "a" : "a, h", " = ", op, "(x, w0, w1",
-        bias    ? ", w2"
-        : state ? ", _"
-                : "",
-        state ? ", _, x3" : "", ") { hidden_size = ", hidden, ", direction = \"", direction,
-        "\", activations = [", functions, "]",
-        op == "gru" && Chance(50) ? ", linear_before_reset = 1" : "", " }");
+    std::string more;
+    if (op == "gru" && Chance(50)) StrAppend(&more, ", linear_before_reset = 1");
+    if (op == "lstm" && Chance(15)) StrAppend(&more, ", input_forget = 1");
+    if (Chance(20)) StrAppend(&more, ", clip = ", Pick(std::array{"0.5", "2.0"}));
+    Say(Chance(50) ? "a" : "a, h", " = ", op, "(x, w0, w1, ", bias ? "w2" : "_", ", ",
+        lengths ? "l" : "_", ", ", state ? "x3" : "_");
+    if (op == "lstm") Say(", ", cell ? "x4" : "_", ", ", peepholes ? "w5" : "_");
+    Say(") { hidden_size = ", hidden, ", direction = \"", direction, "\", activations = [",
+        functions, "]", more, " }");
   }
 
   void Pad() {

@@ -61,11 +61,22 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
   return std::nullopt;
 }
 
+// Whether the message has the path, or that of a file in it, in quotes, or begins with it.
+static bool NamesPath(std::string_view message, std::string_view path) {
+  const auto is_one_of = [&](size_t at, std::string_view ends) {
+    return at < message.size() && ends.find(message[at]) != ends.npos;
+  };
+  if (message.starts_with(path) && is_one_of(path.size(), ":")) return true;
+  for (size_t at = message.find(path); at != message.npos; at = message.find(path, at + 1)) {
+    if (at > 0 && message[at - 1] == '\'' && is_one_of(at + path.size(), "'/")) return true;
+  }
+  return false;
+}
+
 absl::Status NamingModel(const absl::Status& status, const Report& report,
                          const std::string& path) {
   const std::string_view message(status.message().data(), status.message().size());
-  if (status.ok() || OptionOf(status) || !report.failures.empty() ||
-      message.find(path) != message.npos) {
+  if (status.ok() || OptionOf(status) || !report.failures.empty() || NamesPath(message, path)) {
     return status;
   }
   return Annotate(status, StrCat("'", path, "'"));

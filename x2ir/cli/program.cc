@@ -86,15 +86,7 @@ std::vector<std::string> NamesOf(const CLI::App& app) {
 // The message for an unexpected argument; empty if the parser's message is good enough.
 std::string Unexpected(const CLI::App& app, const std::vector<CLI::App*>& verbs, int argc,
                        char** argv) {
-  for (const CLI::App* parsed : {&app, verbs.empty() ? &app : verbs.front()}) {
-    for (const std::string& extra : parsed->remaining()) {
-      if (extra.size() < 2 || extra[0] != '-') continue;
-      const std::string flag = extra.substr(0, extra.find('='));
-      return StrCat("there is no flag '", flag, "'", DidYouMean(flag, NamesOf(*parsed)));
-    }
-  }
-  if (!verbs.empty()) return "";
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1; verbs.empty() && i < argc; ++i) {
     const std::string word = argv[i];
     if (word.starts_with('-')) continue;
     std::vector<std::string> known;
@@ -107,7 +99,25 @@ std::string Unexpected(const CLI::App& app, const std::vector<CLI::App*>& verbs,
     return StrCat("there is no verb '", word, "'",
                   meant.empty() ? StrCat("; expected one of: ", list) : meant);
   }
-  return "";
+  std::string more;
+  for (const CLI::App* parsed : {&app, verbs.empty() ? &app : verbs.front()}) {
+    for (const std::string& extra : parsed->remaining()) {
+      if (extra.size() < 2 || extra[0] != '-') {
+        more = extra;
+        continue;
+      }
+      const std::string flag = extra.substr(0, extra.find('='));
+      return StrCat("there is no flag '", flag, "'", DidYouMean(flag, NamesOf(*parsed)));
+    }
+  }
+  return more.empty() ? "" : StrCat("'", more, "' is one argument too many");
+}
+
+// "--output: 1 required OUT.json missing" is how the parser says that a value is missing.
+std::string MessageOf(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const size_t end = text.find(": 1 required ");
+  return end == text.npos ? text : StrCat(text.substr(0, end), ": a value is missing");
 }
 
 int Parse(CLI::App& app, Session& session, int argc, char** argv) {
@@ -126,7 +136,7 @@ int Parse(CLI::App& app, Session& session, int argc, char** argv) {
     const auto verbs = app.get_subcommands();
     const std::string verb = verbs.empty() ? "" : StrCat(" ", verbs.front()->get_name());
     std::string what = Unexpected(app, verbs, argc, argv);
-    if (what.empty()) what = error.what();
+    if (what.empty()) what = MessageOf(error);
     return session.Usage(StrCat(what, "\ntry: ", session.program(), verb, " --help"));
   }
   session.verb = nullptr;

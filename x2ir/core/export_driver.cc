@@ -643,7 +643,8 @@ class Exporter : public Driver {
       if (schema && schema == SchemaOf(node->op(), now)) continue;
       fail(NameOf(*node),
            CannotExpress("the function was kept unchanged from opset ", then, "; at opset ", now,
-                         " its op ", node->op().str(), " has another meaning"));
+                         " its op ", node->op().str(), " has another meaning; without ",
+                         OptionText("keep_functions"), " calls are inlined"));
     }
   }
 

@@ -97,7 +97,9 @@ std::string WayTo(const Value& value) {
   }
   if (!shapes.empty()) return StrCat(states, "; ", shapes, " sets the sizes");
   // Sizes of inputs are known: what numbers they give decides.
-  const std::string where = !origins.nested ? "it is computed"
+  const bool is_input = origins.inputs.size() == 1 && origins.inputs[0] == &value;
+  const std::string where = is_input          ? "it is an input"
+                            : !origins.nested ? "it is computed"
                             : origins.nested->name().empty()
                                 ? StrCat("it is a result of ", origins.nested->op().str())
                                 : StrCat("it is a result of ", origins.nested->op().str(), " '",
@@ -108,7 +110,8 @@ std::string WayTo(const Value& value) {
               "=VALUE");
   }
   if (!numbers.empty()) {
-    return StrCat(where, "; ", numbers, " makes the operands constant that it is computed from");
+    return StrCat(where, "; ", numbers, " makes ",
+                  is_input ? "it constant" : "the operands constant that it is computed from");
   }
   return origins.inputs.empty() ? "" : StrCat(where, ", from the values of inputs");
 }

@@ -208,7 +208,7 @@ struct Cell {
       const double now = fo * before + i * Act(1, gate(3));
       const double o = Act(0, gate(1) + peep(1, now));
       c[j] = static_cast<T>(now);
-      h[j] = static_cast<T>(o * Act(2, now));
+      h[j] = static_cast<T>(o * f[2](now));  // ONNX Runtime does not clip the cell
     }
   }
 
@@ -393,7 +393,8 @@ X2IR_OP(rnn)
     .Functions(InferRnn, EvalRnn)
     .Doc(
         "h = f(x w' + h r' + b) over a sequence. x is [length, batch, features], with "
-        "batch_first [batch, length, features]; activations are listed for each direction.");
+        "batch_first [batch, length, features]; activations are listed for each direction. clip "
+        "bounds the sums that f takes.");
 X2IR_OP(gru)
     .With(Recurrent)
     .Attrs("linear_before_reset = 0")

@@ -132,6 +132,10 @@ absl::Status FoldInputs(Graph& graph, const NamePairs& files) {
     Value* input = graph.Find(name);
     if (!input || !input->is_input()) return NoSuchInput("fold_inputs", name, graph);
     absl::StatusOr<Tensor> tensor = IsNumber(file) ? OneNumber(*input, file) : ReadNpy(file);
+    if (absl::IsNotFound(tensor.status())) {
+      return OptionError("fold_inputs", "input '", name, "': '", file,
+                         "' is neither a number nor a file");
+    }
     if (!tensor.ok()) return Annotate(tensor.status(), StrCat("input '", name, "'"));
     const Type& type = input->type();
     bool fits = !type.is_known() || (type.is_tensor() && (type.dtype() == DType::kUndefined ||

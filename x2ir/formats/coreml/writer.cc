@@ -379,7 +379,7 @@ class ProgramWriter {
     }
     for (const Dim& dim : *shape) {
       if (dim.is_static() && dim.value() == 0) {
-        return CannotExpress("'", value.name(), "' has no elements");
+        return CannotExpress("'", value.name(), "' has no elements; Core ML has no such tensors");
       }
     }
     if (BitWidth(value.dtype()) < 32 && IsInteger(value.dtype())) {

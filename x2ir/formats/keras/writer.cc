@@ -216,7 +216,8 @@ class ModelWriter {
     for (const Value* output : graph_.outputs()) {
       const auto found = numbers_of_.find(output);
       if (found == numbers_of_.end()) {
-        return CannotExpress("the output '", output->name(), "', which is a constant");
+        return CannotExpress("output '", output->name(),
+                             "' is a constant; outputs of a Keras model are results of layers");
       }
       outputs.push_back(found->second);
     }

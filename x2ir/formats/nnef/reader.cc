@@ -62,7 +62,9 @@ absl::StatusOr<OpenedModel> OpenModel(const Find& find, int depth) {
     std::string path = StrCat(label, ".dat");
     while (path.starts_with('/')) path.erase(0, 1);
     X2IR_ASSIGN_OR_RETURN(const BlobPtr file, find(path));
-    if (!file) return NotFound("variable '", label, "': there is no file '", path, "'");
+    if (!file)
+      return NotFound("variable '", label, "': there is no file '", path,
+                      "' in the model (links out of its folder are not followed)");
     return ReadTensorFile(file);
   };
   using Opened = std::shared_ptr<const OpenedModel>;

@@ -12,6 +12,7 @@
 #include "x2ir/formats/onnx/onnx_internal.h"
 #include "x2ir/formats/ort/ort_internal.h"
 #include "x2ir/formats/ort/tables_internal.h"
+#include "x2ir/graph_wrapper/option_error.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -35,7 +36,8 @@ class Writer {
   absl::Status Write(const Sink& sink) {
     if (!model_.functions.empty()) {
       return CannotExpress("local functions are not in ONNX Runtime's format; '",
-                           model_.functions[0]->name, "' is one");
+                           model_.functions[0]->name, "' is one; without ",
+                           OptionText("keep_functions"), " calls are inlined");
     }
     X2IR_RETURN_IF_ERROR(model_.graph->CheckNames());
     Values outer;

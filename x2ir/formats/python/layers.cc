@@ -241,9 +241,15 @@ std::unique_ptr<Layer> LayerFinder::InstanceNorm() {
 }
 
 std::unique_ptr<Layer> LayerFinder::GroupNorm() {
+  const Value* x = call_.Tensor("input");
   const auto dims = DimsOf(call_.Tensor("weight"));
-  if (HasElements(call_.Tensor("input"), call_.Int("num_groups", 1))) return nullptr;
-  if (!dims || dims->size() != 1 || !Start("nn.GroupNorm", "norm")) return nullptr;
+  if (!dims || dims->size() != 1) return nullptr;
+  // A size of channels that is not stated is that of the weight.
+  std::vector<Dim> sizes;
+  if (x && x->shape()) sizes.assign(x->shape()->begin(), x->shape()->end());
+  if (sizes.size() > 1) sizes[1] = Dim((*dims)[0]);
+  if (Shape(sizes).NumElements() == Dim(call_.Int("num_groups", 1))) return nullptr;
+  if (!Start("nn.GroupNorm", "norm")) return nullptr;
   AddNumber("num_groups", call_.Int("num_groups", 1));
   AddNumber("channels", (*dims)[0]);
   AddEpsilon(1e-5);

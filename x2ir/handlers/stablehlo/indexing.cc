@@ -45,8 +45,9 @@ absl::StatusOr<Value*> GatherSlices(StablehloArgs& a, const std::vector<Size>& s
                      dim.is_static() ? StrCat(dim.value()) : "an unknown number");
     }
   }
-  const std::optional<Expr> empty = EmptyResult(a);
-  if (empty) return *empty;
+  if (const Shape* shape = a.out_type().shape(); shape && shape->is_static()) {
+    if (const std::optional<Expr> empty = EmptyResult(a)) return *empty;
+  }
   const Slices s = SlicesOf(a, x, indices, n, sizes, true);
   if (IsAlongOneAxis(s, n, rank)) {
     return GatherElements(x, *s.axes[static_cast<size_t>(n.index_map[0])].start, n.index_map[0]);

@@ -218,12 +218,10 @@ absl::StatusOr<Value*> WriteFilled(StablehloWriter& w) {
 
 absl::StatusOr<Value*> WriteTranspose(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  std::vector<int64_t> perm = w.attrs().Ints("perm");
-  if (!w.attrs().Has("perm")) {
-    perm = CountedFrom(0, rank);
-    std::reverse(perm.begin(), perm.end());
-  }
-  return w.Hlo("transpose", {w.in(0)}, {{"permutation", perm}});
+  std::vector<int64_t> backwards = CountedFrom(0, rank);
+  std::reverse(backwards.begin(), backwards.end());
+  return w.Hlo("transpose", {w.in(0)},
+               {{"permutation", w.attrs().Ints("perm", std::move(backwards))}});
 }
 absl::StatusOr<Value*> WriteConcat(StablehloWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());

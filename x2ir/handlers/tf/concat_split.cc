@@ -261,6 +261,7 @@ absl::StatusOr<Values> ToTfSplit(TfWriter& w) {
 // A row for each axis: the padding before it and after it.
 absl::StatusOr<Value*> ToTfPad(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, PadPairsOf(w, {"constant", "reflect"}));
+  if (rows.empty()) return w.Op("identity", {w.in(0)});
   const bool reflect = w.String("mode") == "reflect";
   Value* table =
       w.b().Constant(Tensor::Of<int64_t>({static_cast<int64_t>(rows.size() / 2), 2}, rows));

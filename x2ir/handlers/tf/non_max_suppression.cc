@@ -1,4 +1,6 @@
 // TensorFlow: boxes that no better one overlaps too much.
+#include "x2ir/handlers/tf/non_max_suppression.h"
+
 #include <functional>
 #include <limits>
 #include <optional>
@@ -158,9 +160,15 @@ absl::StatusOr<Values> NonMaxSuppressionWithOverlaps(TfArgs& a) {
   return Values{numbers.To(DType::kInt32).value()};
 }
 
+absl::StatusOr<Value*> WriteNonMaxSuppression(TfWriter& w) {
+  return ToTfNonMaxSuppression(w, w.has(3) ? w.Reshape(w.in(3), {}) : w.Number(DType::kFloat32, 0));
+}
+
+}  // namespace
+
 // A NonMaxSuppressionV3 for each class of each image. Where there is no threshold of scores, all
 // finite ones are above the least number.
-absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w) {
+absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w, Value* overlap) {
   constexpr int64_t kMaxNodes = 1024;
   const auto dims = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
   if (!dims || dims->size() != 3) return CannotExpress("classes or images of unknown number");
@@ -168,10 +176,6 @@ absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w) {
   if (images < 1 || classes < 1 || images > kMaxNodes / classes) {
     return CannotExpress(images, " images and ", classes, " classes");
   }
-  const DType t = DType::kFloat32;
-  const auto scalar = [&](size_t i, double fallback) {
-    return w.has(i) ? w.Reshape(w.in(i), {}) : w.Number(t, fallback);
-  };
   Expr boxes(w.b(), w.in(0));
   if (w.Int("center_point_box") != 0) {
     const auto columns = [&](int64_t from) {
@@ -184,7 +188,8 @@ absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w) {
   most = w.Cast(w.Op("min", {w.Op("max", {most, w.b().Int(0)}),
                              w.b().Int(std::numeric_limits<int32_t>::max())}),
                 DType::kInt32);
-  Value *overlap = scalar(3, 0), *least = scalar(4, std::numeric_limits<float>::lowest());
+  Value* least = w.has(4) ? w.Reshape(w.in(4), {})
+                          : w.Number(DType::kFloat32, std::numeric_limits<float>::lowest());
   std::vector<Value*> rows;
   for (int64_t image = 0; image < images; ++image) {
     const Expr own = Gather(boxes, w.b().Int(image), 0);
@@ -203,10 +208,8 @@ absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w) {
   return rows.size() == 1 ? rows[0] : w.Op("concat", std::move(rows), {{"axis", 0}});
 }
 
-}  // namespace
-
 X2IR_TF(non_max_suppression)
-    .To("NonMaxSuppressionV3", ToTfNonMaxSuppression)
+    .To("NonMaxSuppressionV3", WriteNonMaxSuppression)
     .From({{"NonMaxSuppression", NonMaxSuppression<1>},
            {"NonMaxSuppressionV2", NonMaxSuppression<2>},
            {"NonMaxSuppressionV3", NonMaxSuppression<3>},

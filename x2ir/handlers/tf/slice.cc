@@ -1,6 +1,7 @@
 // TensorFlow: slices.
 #include <limits>
 
+#include "x2ir/builder/empty_slices.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
@@ -217,7 +218,8 @@ absl::StatusOr<Value*> FromStridedSlice(TfArgs& a) { return StridedSlice(a).Run(
 absl::StatusOr<Value*> ToTfSlice(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   if (rank == 0) return w.Op("identity", {w.in(0)});
-  X2IR_ASSIGN_OR_RETURN(const StridedBounds bounds, StridedBoundsOf(w));
+  X2IR_ASSIGN_OR_RETURN(StridedBounds bounds, StridedBoundsOf(w));
+  PutEmptyAt(w, 0, &bounds);  // TensorFlow.js takes no end before the begin
   return w.Tf("StridedSlice", {w.in(0), bounds.begin, bounds.end, bounds.strides},
               {{"begin_mask", bounds.begin_mask},
                {"end_mask", bounds.end_mask},

@@ -109,9 +109,9 @@ bool HasTfjsType(DType type) {
 
 // Ops whose results may be out of the range of the operands' type.
 constexpr std::string_view kMayOverflow[] = {
-    "Abs",    "AddV2",    "BatchMatMulV2", "Cumprod", "Cumsum", "Einsum", "LeftShift",
-    "MatMul", "Mul",      "Neg",           "Pow",     "Prod",   "Range",  "Sub",
-    "Sum",    "FloorDiv", "Mean",          "Conv2D",  "Conv3D"};
+    "Abs",       "AddV2",  "BatchMatMulV2", "Cumprod",  "Cumsum", "Einsum",
+    "LeftShift", "MatMul", "Mul",           "Neg",      "Pow",    "Prod",
+    "Range",     "Sub",    "Sum",           "FloorDiv", "Conv2D", "Conv3D"};
 
 // A size that is known; nullopt for others.
 std::optional<int64_t> SizeOf(const Value* value, int64_t axis) {
@@ -159,6 +159,44 @@ std::string AxisProblem(const Node& node) {
   return axis->AsInt(0) < 0 ? "an axis that is counted from the end" : "";
 }
 
+// Along three axes, SAME begins before the first element where steps are longer than windows, by as
+// much as they leave out at the end.
+std::string PadsProblem(const Node& node) {
+  const std::string_view op = node.op().view();
+  const bool pool = op == "MaxPool3D" || op == "AvgPool3D";
+  if ((!pool && op != "Conv3D") || node.attrs().String("padding", "") != "SAME") return "";
+  const std::vector<int64_t> steps = node.attrs().Ints("strides", {});
+  const std::vector<int64_t> window = node.attrs().Ints("ksize", {});
+  for (int64_t axis = 1; axis < 4 && steps.size() == 5; ++axis) {
+    const auto i = static_cast<size_t>(axis);
+    const int64_t length = !pool                ? SizeOf(node.input(1), axis - 1).value_or(1)
+                           : window.size() == 5 ? window[i]
+                                                : 1;
+    if (steps[i] <= std::max<int64_t>(length, 1)) continue;
+    const auto size = SizeOf(node.input(0), axis);
+    const int64_t rest = size.value_or(0) % steps[i];
+    if (!size || rest == 0 || rest > length) {
+      return "TensorFlow.js misplaces windows with padding SAME whose steps are longer";
+    }
+  }
+  return "";
+}
+
+// Ops of some numbers alone.
+std::string NumberProblem(const Node& node) {
+  const std::string_view op = node.op().view();
+  const DType type = node.num_inputs() ? node.input(0)->dtype() : DType::kUndefined;
+  if (op == "OneHot") {
+    const Tensor* depth = node.input(1)->fixed_constant();
+    const bool small = depth && depth->num_elements() == 1 && depth->AsInt(0) < 2;
+    return small ? "TensorFlow.js has no OneHot of a depth below 2" : "";
+  }
+  if (type == DType::kUndefined || IsFloating(type)) return "";
+  if (op == "DepthToSpace") return "TensorFlow.js has DepthToSpace of floats alone";
+  if (op == "Mean") return "TensorFlow.js gives floats as means of integers";
+  return "";
+}
+
 std::string ShapeProblem(const Node& node) {
   const std::string_view op = node.op().view();
   const bool back = op == "Conv2DBackpropInput";
@@ -173,8 +211,19 @@ std::string ShapeProblem(const Node& node) {
       return "transposed convolutions have no groups in TensorFlow.js";
     }
   }
-  if (op == "Einsum" && node.attrs().String("equation", "").find('.') != std::string::npos) {
-    return "TensorFlow.js has no ellipsis in equations";
+  if (op == "Einsum") {
+    const std::string equation = node.attrs().String("equation", "");
+    if (equation.find('.') != std::string::npos) {
+      return "TensorFlow.js has no ellipsis in equations";
+    }
+    std::string letters;  // of one operand, so far
+    for (const char c : equation) {
+      if (c == ',' || c == '-') letters.clear();
+      if (letters.find(c) != std::string::npos && c != ' ') {
+        return "TensorFlow.js has no diagonals in equations";
+      }
+      letters += c;
+    }
   }
   return "";
 }
@@ -209,7 +258,7 @@ std::vector<std::string> CheckTfjsNode(const Node& node) {
           StrCat("TensorFlow.js does not read attribute '", name.str(), "' = ", value.ToString()));
     }
   }
-  for (const auto& find : {ShapeProblem, EmptyProblem, AxisProblem}) {
+  for (const auto& find : {ShapeProblem, PadsProblem, NumberProblem, EmptyProblem, AxisProblem}) {
     if (const std::string problem = find(node); !problem.empty()) problems.push_back(problem);
   }
   const bool pool = op->op.find("Pool") != op->op.npos;

@@ -219,7 +219,9 @@ absl::Status CopyResults(Graph& graph) {
       node = graph.AppendNode(tflite::kDialect, "SELECT_V2", {always, v, v});
     }
     if (const auto problems = CheckTfliteNode(*node); !problems.empty()) {
-      return CannotExpress("'", v->name(), "' is given as it is: ", problems[0]);
+      return CannotExpress(
+          "'", v->name(),
+          "' is an output that no node makes in a run, and cannot be copied: ", problems[0]);
     }
     Value* copy = graph.AddNodeOutput(node, graph.UniqueName(v->name() + "_copy"), v->type());
     // It is the same numbers by the same scale.

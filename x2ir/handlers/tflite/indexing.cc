@@ -80,8 +80,29 @@ bool IsAllZeros(const Value* v) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
+// The one number, of rank 0, that all updates are; null where they are not known to be the same.
+Value* TheUpdate(TfliteWriter& w) {
+  const Node* made = w.in(2)->producer();
+  if (made && (made->Is("expand") || made->op() == "BROADCAST_TO")) {
+    const Shape* shape = made->input(0)->shape();
+    if (shape && shape->NumElements() == Dim(1)) return w.Reshape(made->input(0), {});
+  }
+  const Tensor* all = w.in(2)->fixed_constant();
+  if (!all || all->is_sparse() || all->is_string() || all->num_elements() == 0) return nullptr;
+  const absl::Span<const std::byte> bytes = all->bytes();
+  const size_t size = bytes.size() / static_cast<size_t>(all->num_elements());
+  if (BitWidth(all->dtype()) < 8 ||
+      !std::equal(bytes.begin() + static_cast<ptrdiff_t>(size), bytes.end(), bytes.begin())) {
+    return nullptr;
+  }
+  Tensor one = Tensor::Zeros(all->dtype(), {});
+  std::copy(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size),
+            one.mutable_bytes().begin());
+  return w.b().Constant(std::move(one));
+}
+
 // Elements that are replaced are counted: a place where something comes has the sum, which is one
-// update, since an index that comes twice has no meaning then.
+// update, since an index that comes twice has a meaning only where all updates are the same.
 absl::StatusOr<Value*> ToScatterNd(TfliteWriter& w) {
   const std::string& how = w.String("reduction");
   if (how != "none" && how != "add") return CannotExpress("updates by ", how);
@@ -101,7 +122,8 @@ absl::StatusOr<Value*> ToScatterNd(TfliteWriter& w) {
   Value* shape = dims ? w.Int32s(*dims) : w.Cast(w.Op("shape", {w.in(0)}), DType::kInt32);
   Value* put =
       w.Tflite("SCATTER_ND", {tuples, w.in(2), shape}, {}, Type::Tensor(w.dtype(), *w.shape()));
-  if (IsAllZeros(w.in(0))) return put;
+  Value* update = how == "none" ? TheUpdate(w) : nullptr;
+  if (IsAllZeros(w.in(0)) && !update) return put;
   if (how == "add") {
     if (w.dtype() == DType::kBool) return CannotExpress("sums of bools");
     return w.Op("add", {w.in(0), put});
@@ -130,7 +152,7 @@ absl::StatusOr<Value*> ToScatterNd(TfliteWriter& w) {
     std::iota(rest.begin(), rest.end(), k);
     comes = w.Op("unsqueeze", {comes, w.Ints(rest)});
   }
-  return w.Op("where", {comes, put, w.in(0)});
+  return w.Op("where", {comes, update ? update : put, w.in(0)});
 }
 
 // What SCATTER_ND has not either would come back here as elements.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/empty_slices.h"
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
@@ -333,7 +334,8 @@ absl::StatusOr<Value*> ToLiteSlice(TfliteWriter& w) {
   if (const auto axis = ReversedAxis(w, rank); axis && BitWidth(w.dtype()) >= 8) {
     return w.Tflite("REVERSE_V2", {w.in(0), w.Int32s({*axis})});
   }
-  X2IR_ASSIGN_OR_RETURN(const StridedBounds bounds, StridedBoundsOf(w));
+  X2IR_ASSIGN_OR_RETURN(StridedBounds bounds, StridedBoundsOf(w));
+  PutEmptyAt(w, 1, &bounds);  // LiteRT takes an end of 0 for that of the axis
   return w.Tflite("STRIDED_SLICE", {w.in(0), bounds.begin, bounds.end, bounds.strides},
                   {{"begin_mask", bounds.begin_mask}, {"end_mask", bounds.end_mask}});
 }

@@ -540,7 +540,8 @@ absl::StatusOr<Value*> WriteGridSample(TorchWriter& w) {
   // PyTorch keeps each of the four pixels inside, the IR the place.
   if (how == 2 && beyond == 1) return CannotExpress("cubic samples with a border");
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  if (rank > 5 || (rank == 5 && how == 2)) return CannotExpress("samples of rank ", rank);
+  if (rank < 4 || rank > 5 || (rank == 5 && how == 2))
+    return CannotExpress("samples of rank ", rank);
   return w.Call("aten::grid_sampler.default", {{"input", w.in(0)},
                                                {"grid", w.Cast(w.in(1), w.dtype())},
                                                {"interpolation_mode", how},

@@ -112,18 +112,19 @@ absl::StatusOr<Values> SoftsignOfFloat64(Rewrite& r) {
 
 // --- clip -----------------------------------------------------------------------------------
 
+// A bound has one element, and may have more axes than the result.
+Value* BoundOf(Rewrite& r, size_t i) {
+  const int64_t rank = r.rank(i);
+  if (rank == 0 || (rank > 0 && rank <= r.rank(0))) return r.in(i);
+  return r.b.Op("reshape", {r.in(i), r.b.Ints({}, "scalar")});
+}
+
 absl::StatusOr<Values> ClipAsMinMax(Rewrite& r) {
   X2IR_RETURN_IF_ERROR(FloatType(r).status());  // integers: below
   Value* y = r.in(0);
   if (!r.has(1) && !r.has(2)) return Values{r.b.Op("identity", {y})};
-  // A bound may be of shape [1], yet the result has the operand's own shape.
-  for (size_t i = 1; i < 3; ++i) {
-    if (r.has(i) && r.rank(i) != 0 && r.rank(0) < 1) {
-      return CannotExpress("a bound is not known to be a scalar");
-    }
-  }
-  if (r.has(1)) y = r.b.Op("max", {y, r.in(1)});
-  if (r.has(2)) y = r.b.Op("min", {y, r.in(2)});
+  if (r.has(1)) y = r.b.Op("max", {y, BoundOf(r, 1)});
+  if (r.has(2)) y = r.b.Op("min", {y, BoundOf(r, 2)});
   return Values{y};
 }
 
@@ -134,11 +135,9 @@ absl::StatusOr<Values> ClipAsWhere(Rewrite& r) {
   if (!r.has(1) && !r.has(2)) return Values{r.b.Op("identity", {y})};
   for (size_t i = 1; i < 3; ++i) {
     if (!r.has(i)) continue;
-    if (r.rank(i) != 0 && r.rank(0) < 1) {
-      return CannotExpress("a bound is not known to be a scalar");
-    }
-    Value* outside = r.b.Op(i == 1 ? "less" : "greater", {y, r.in(i)});
-    y = r.b.Op("where", {outside, r.in(i), y});
+    Value* bound = BoundOf(r, i);
+    Value* outside = r.b.Op(i == 1 ? "less" : "greater", {y, bound});
+    y = r.b.Op("where", {outside, bound, y});
   }
   return Values{y};
 }

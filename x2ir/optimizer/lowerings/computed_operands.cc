@@ -54,8 +54,35 @@ absl::StatusOr<Values> OneHotBehind(Rewrite& r) {
   Value* y = r.b.Op("one_hot", {r.in(0), r.in(1), r.in(2)}, {{"axis", -1}});
   return Values{r.b.Op("transpose", {y}, {{"perm", std::move(perm)}})};
 }
+// The places along the new axis, each compared with the index; indices below 0 count from the end.
+absl::StatusOr<Values> OneHotByComparison(Rewrite& r) {
+  const int64_t rank = r.rank(0);
+  const auto known = KnownInts(r.in(1));
+  if (rank < 0 || !known || known->size() != 1) {
+    return CannotExpress("by comparisons, it needs a known depth and rank");
+  }
+  if (!IsInteger(r.dtype(0))) return CannotExpress("indices that are no integers");
+  const int64_t depth = (*known)[0];
+  constexpr int64_t kMaxDepth = 1 << 20;
+  if (depth < 0 || depth > kMaxDepth) return CannotExpress("a depth of ", depth);
+  X2IR_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(r.attrs().Int("axis"), rank + 1));
+  Builder& b = r.b;
+  Value* index = b.Op("cast", {r.in(0)}, {{"to", "int64"}});
+  Value* from_end = b.Op("add", {index, b.Int(depth, "depth")});
+  Value* place = b.Op("where", {b.Op("less", {index, b.Int(0, "zero")}), from_end, index});
+  std::vector<int64_t> dims(static_cast<size_t>(rank - axis + 1), 1), positions(depth);
+  dims[0] = depth;
+  std::iota(positions.begin(), positions.end(), 0);
+  Value* places = b.Constant(Tensor::Of<int64_t>(dims, positions), "places");
+  Value* is_on = b.Op("equal", {b.Op("unsqueeze", {place, b.Ints({axis}, "axis")}), places});
+  const auto value = [&](int64_t i) {
+    return b.Op("gather", {r.in(2), b.Int(i, "number")}, {{"axis", 0}});
+  };
+  return Values{b.Op("where", {is_on, value(1), value(0)})};
+}
 X2IR_LOWERING(one_hot, OneHotOfScalar);
 X2IR_LOWERING(one_hot, OneHotBehind);
+X2IR_LOWERING(one_hot, OneHotByComparison);
 
 // --- squeeze, unsqueeze ---------------------------------------------------------------------
 

@@ -169,14 +169,17 @@ X2IR_LOWERING(conv_transpose, TransposedAutoPadAsPads);
 absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   X2IR_ASSIGN_OR_RETURN(const bool last, ChannelsLast(r.attrs()));
   X2IR_ASSIGN_OR_RETURN(Window window, ReadWindow(r.attrs(), r.attrs().Ints("kernel_shape")));
-  if (IsSame(window.auto_pad)) {
+  const bool same = IsSame(window.auto_pad);
+  if (same) {
     X2IR_ASSIGN_OR_RETURN(window, WithSamePads(r, window));
   } else if (window.ceil_mode) {
     return NothingToDo();
   }
-  if (!window.padded()) return NothingToDo();
+  if (!window.padded() && !same) return NothingToDo();
   Value* least = nullptr;
-  if (r.node.op() == "max_pool") {
+  if (!window.padded()) {
+    // SAME adds nothing.
+  } else if (r.node.op() == "max_pool") {
     if (r.num_outputs() > 1 && r.node.output(1)) return CannotExpress("the indices of the maxima");
     if (!IsFloating(r.dtype(0))) return CannotExpress("padding of ", Name(r.dtype(0)));
     least = r.b.Scalar(r.dtype(0), -std::numeric_limits<double>::infinity());
@@ -188,7 +191,7 @@ absl::StatusOr<Values> PadsAsPad(Rewrite& r) {
   attrs.Set("auto_pad", "NOTSET");
   attrs.Set("ceil_mode", 0);
   if (attrs.Has("count_include_pad")) attrs.Set("count_include_pad", 0);
-  Value* x = WithPads(r.b, r.in(0), window, last, least);
+  Value* x = window.padded() ? WithPads(r.b, r.in(0), window, last, least) : r.in(0);
   return r.b.Ops(r.node.op(), {x}, std::move(attrs), WantedOutputs(r.node));
 }
 

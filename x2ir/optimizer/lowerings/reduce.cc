@@ -104,6 +104,32 @@ absl::StatusOr<Values> ReduceBools(Rewrite& r) {
   return Values{r.b.Op("greater", {y, r.b.Scalar(DType::kInt32, 0, "zero")})};
 }
 
+// A mean of integers is a sum, divided by a number that is known.
+absl::StatusOr<Values> MeanOfIntegers(Rewrite& r) {
+  const DType t = r.dtype(0);
+  if (!IsInteger(t)) return CannotExpress("as a sum, it is a mean of integers");
+  const int64_t rank = r.rank(0);
+  const auto given = r.has(1) ? r.ConstInts(1) : std::vector<int64_t>();
+  if (rank < 0 || !given) return CannotExpress("as a sum, it needs a known rank and known axes");
+  std::vector<bool> reduced(static_cast<size_t>(rank), given->empty());
+  for (const int64_t axis : *given)
+    reduced.at(static_cast<size_t>(axis < 0 ? axis + rank : axis)) = true;
+  int64_t count = 1;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (!reduced[static_cast<size_t>(i)]) continue;
+    const Dim& size = (*r.in(0)->shape())[i];
+    if (!size.is_static() || size.value() == 0) {
+      return CannotExpress("as a sum, it needs to know of how many elements");
+    }
+    count *= size.value();
+  }
+  const DType wide = BitWidth(t) < 32 ? DType::kInt32 : t;
+  const Expr x = Expr(r.b, r.in(0)).To(wide);
+  Value* sum = r.b.Op("reduce_sum", {x, r.in(1)}, r.attrs());
+  const Expr mean(r.b, r.b.Op("div", {sum, r.b.Scalar(wide, static_cast<double>(count), "count")}));
+  return Values{mean.To(t)};
+}
+
 // Logarithms of integers are those of float64, rounded towards zero.
 absl::StatusOr<Values> LogOfIntegers(Rewrite& r) {
   const DType t = r.dtype(0);
@@ -131,6 +157,7 @@ X2IR_LOWERING(reduce_l2, ReduceNothing);
 X2IR_LOWERING(reduce_log_sum, ReduceNothing);
 X2IR_LOWERING(reduce_log_sum_exp, ReduceNothing);
 X2IR_LOWERING(reduce_sum_square, ReduceNothing);
+X2IR_LOWERING(reduce_mean, MeanOfIntegers);
 X2IR_LOWERING(reduce_max, ReduceBools);
 X2IR_LOWERING(reduce_min, ReduceBools);
 X2IR_LOWERING(reduce_sum, ReduceComputedAxes);
