@@ -28,6 +28,7 @@
 #include "x2ir/cli/runtime_flags.h"
 #include "x2ir/cli/summary.h"
 #include "x2ir/core/calibrate.h"
+#include "x2ir/core/composites.h"
 #include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
@@ -384,6 +385,7 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
     to.dynamic = std::exchange(from.dynamic, {});
   }
   const bool as_it_is = is_ir && !to_ir && !ChangesIr(from);
+  DecomposeAsAsked(model->source_dialect, to, from);
   if (!as_it_is) {
     model = ToIr(*std::move(model), from, &report);
     if (!model.ok()) return outcome.Ended(model.status(), Phase::kConverting);
