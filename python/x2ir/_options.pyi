@@ -87,6 +87,7 @@ class WriteOptions(TypedDict, total=False):
     separate_params: bool | None
     resources: bool | None
     target_version: str | None
+    decompose: bool | None
     freeze: bool | None
     keep_nchw: bool | None
     signature_name: str | None
@@ -173,6 +174,7 @@ class ConvertOptions(TypedDict, total=False):
     target_version: str | None
     model: str | None
     signature: str | None
+    decompose: bool | None
     freeze: bool | None
     keep_nchw: bool | None
     signature_name: str | None

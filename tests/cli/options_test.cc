@@ -357,6 +357,12 @@ TEST_F(Options, OfConversions) {
        "tract has: .*inputs of float64"},
       {"--quantize", "VERB big.onnx --to tfjs -o web -q @; cat web/model.json", "--quantize uint8",
        "\"quantization\": *\\{\"dtype\": *\"uint8\""},
+      {"--decompose",
+       "printf \"node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } "
+       "attr { key: 'shape' value { shape { dim { size: 4 } } } } } node { name: 'y' op: 'L2Loss' "
+       "input: 'x' attr { key: 'T' value { type: DT_FLOAT } } } versions { producer: 1000 }\" > "
+       "loss.pbtxt; VERB loss.pbtxt --to tensorflow -o a.pbtxt -q @; cat a.pbtxt",
+       "--decompose", "\"Sum\""},
       {"--keep-nchw", "VERB conv.onnx --to tensorflow -o a.pbtxt -q @; cat a.pbtxt", "--keep-nchw",
        "NCHW"},
       {"--image",

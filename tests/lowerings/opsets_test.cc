@@ -1,8 +1,12 @@
 // Lowerings, one row an op: the same numbers at every opset that can have them.
+#include <string>
+#include <string_view>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/lowerings/lowering_util.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/strings.h"
 
 namespace x2ir {
 namespace {
@@ -632,6 +636,30 @@ TEST(Lowerings, WhatOldOpsetsCannotSay) {
   ExpectRefused(18, "x: float32[2]", "y = cast(x) { to = \"float8e5m2\" }", "opset 19 allows it");
   ExpectRefused(17, "x: float32[1,5,5], i: int64[2]", "b = int64[2]{1, 5} y = col2im(x, i, b)",
                 "opset 18 has it");
+}
+
+// Rounds gather their slices along any axis, from either end.
+TEST(Lowerings, Scans) {
+  const auto scan = [](std::string_view axes, std::string_view backwards) {
+    return StrCat(
+        "y, z = scan(h, x, v) { body = graph b(s: float32[2], e: float32[2], f: float32[2]) -> (t, "
+        "o) { m = mul(e, f) t = add(s, m) o = neg(t) }, num_scan_inputs = 2, scan_input_axes = ",
+        axes, ", scan_input_directions = ", backwards,
+        ", scan_output_axes = [-1], scan_output_directions = [1] }");
+  };
+  for (const std::string_view axes : {"[1, 0]", "[-1, 0]", "[1, -2]"}) {
+    for (const std::string_view backwards : {"[0, 0]", "[1, 0]", "[1, 1]"}) {
+      const std::string lines = scan(axes, backwards);
+      ExpectSameNumbers(
+          {"h = float32[2]{0.5, -1} x = float32[2,3]{1, 2, 3, 4, 5, 6} "
+           "v = float32[3,2]{1, -1, 2, 0, 3, 7}",
+           lines,
+           {7},
+           0,
+           "",
+           "y, z"});
+    }
+  }
 }
 
 TEST(Lowerings, AffineGrid) {

@@ -480,6 +480,8 @@ const FoundGraph kFound[] = {
     {"x: float32[1,2,3]", "y",
      "s = float32[3]{1, 1.25, 2}\n y = resize(x, _, s) { mode = \"linear\" }", "oneflow_job",
      ".job", 0, true, true},
+    // Sizes of which files do not tell that they are equal.
+    {"a: float32[2,2], x: float32[2,m]", "y", "y = solve(a, x)", "keras", ".keras"},
 };
 
 TEST(RandomGraphsFound, AreRight) {

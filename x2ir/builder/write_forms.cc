@@ -111,6 +111,8 @@ absl::StatusOr<OneHotParts> OneHotPartsOf(NodeWriter& w) {
   if (parts.axis < -1) {
     X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
     parts.axis += rank + 1;
+  } else if (w.shape() && parts.axis == w.shape()->rank()) {
+    parts.axis = -1;
   }
   return parts;
 }

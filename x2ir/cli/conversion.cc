@@ -28,6 +28,7 @@
 #include "x2ir/cli/runtime_flags.h"
 #include "x2ir/cli/summary.h"
 #include "x2ir/core/calibrate.h"
+#include "x2ir/core/composites.h"
 #include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/core/dialect.h"
@@ -388,6 +389,7 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   if ((as_it_is || from.keep_functions) && MustInline(*model, *plan.target, to, report)) {
     as_it_is = from.keep_functions = false;
   }
+  DecomposeAsAsked(model->source_dialect, to, from);
   if (!as_it_is) {
     model = ToIr(*std::move(model), from, &report);
     if (!model.ok()) return outcome.Ended(model.status(), Phase::kConverting);

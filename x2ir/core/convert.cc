@@ -2,6 +2,7 @@
 #include "x2ir/core/convert.h"
 
 #include "x2ir/core/calibrate.h"
+#include "x2ir/core/composites.h"
 #include "x2ir/core/conversion_options.h"
 #include "x2ir/core/convert_internal.h"
 #include "x2ir/core/kept_functions.h"
@@ -271,6 +272,7 @@ absl::Status Convert(const Source& source, const Sink& sink, const ConvertOption
   }
   if (as_it_is) return Export(std::move(loaded), sink, to, &said);
   if (!from.freeze_params) from.freeze_params = !holds_ir;
+  DecomposeAsAsked(loaded.source_dialect, to, from);
   if (options.to.check) X2IR_RETURN_IF_ERROR(CheckAsRead(loaded, source_format->dialect, said));
   X2IR_ASSIGN_OR_RETURN(Model model, ToIr(std::move(loaded), from, &said));
   if (format->dialect != kIrDialect) {

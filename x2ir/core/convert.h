@@ -35,7 +35,9 @@ namespace X2IR_API x2ir {
 struct ForeignPolicy {
   bool all = false;  // also ops whose mapping failed
   std::vector<std::string> domains{};
-  // For an import: the dialect that is written afterwards, so that hints apply to it; empty: IR.
+  // For an import: the dialect that is written afterwards, so that hints apply to it; empty: IR. If
+  // it is the source's own, operators for which IR has several ops may stay nodes of that dialect
+  // (core/composites.h); Convert has them decomposed if an option changes all of the model.
   std::string target{};
 };
 
@@ -181,8 +183,8 @@ absl::StatusOr<Model> FromIr(Model&& model, const std::string& dialect,
                              const ExportOptions& options = {}, Report* report = nullptr);
 
 // Import, then Export, without an intermediate file; the output is the same as with an IR file
-// between the two calls. The report is that of the export; if the import failed, that of the
-// import.
+// between the two calls, but for operators that stay as they are (ForeignPolicy::target). The
+// report is that of the export; if the import failed, that of the import.
 struct ConvertOptions {
   ImportOptions from{};
   ExportOptions to{};

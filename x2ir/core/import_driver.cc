@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "x2ir/core/composites.h"
 #include "x2ir/core/driver_internal.h"
 #include "x2ir/core/kept_functions.h"
 #include "x2ir/graph_wrapper/op_name.h"
@@ -23,6 +24,7 @@ class Importer : public Driver {
       : Driver(model, dialect, progress, report),
         policy_(policy),
         keep_functions_(keep_functions),
+        is_composite_(policy.target == dialect ? FindComposites(dialect) : nullptr),
         keep_as_they_are_(keep_functions && FunctionsStayAsTheyAre(dialect, policy.target)),
         instances_(model) {}
 
@@ -296,6 +298,13 @@ class Importer : public Driver {
           r);
       if (values.ok()) {
         ++count.mapped;
+        if (is_composite_ && Stays(*node, *values, builder)) {
+          for (size_t i = 0; i < node->num_outputs(); ++i) {
+            if (Value* output = node->output(i)) output->set_type((*values)[i]->type());
+          }
+          builder.Rollback();
+          return;
+        }
         const bool nested = NeedSettling(builder.made());
         const Types declared = nested ? TypesOf(*node) : Types();
         Splice(node, *values, builder, node_names_);
@@ -319,6 +328,31 @@ class Importer : public Driver {
       }
     }
     Fail(*node, status);
+  }
+
+  static bool HoldsKnownSizes(const Value& value) {
+    const std::vector<Dim>* elements = value.elements();
+    return elements && std::any_of(elements->begin(), elements->end(),
+                                   [](const Dim& element) { return !element.is_unknown(); });
+  }
+
+  // Whether the operator stays a node of the source, though its row made `values` of it. What
+  // follows is converted by the types of results alone, so these must tell all that is known.
+  bool Stays(const Node& node, const Values& values, const Builder& builder) const {
+    if (node.has_subgraphs() || !is_composite_(node, builder.made().size())) return false;
+    const auto is_plain = [](const Value* value) {
+      return !value || (value->type().is_tensor() && value->dtype() != DType::kUndefined &&
+                        !IsComplex(value->dtype()));
+    };
+    const std::vector<Value*> operands = node.inputs();
+    if (!std::all_of(operands.begin(), operands.end(), is_plain)) return false;
+    for (size_t i = 0; i < node.num_outputs(); ++i) {
+      if (!node.output(i)) continue;
+      const Value* result = i < values.size() ? values[i] : nullptr;
+      if (!result || !is_plain(result) || !result->shape()) return false;
+      if (result->constant() || HoldsKnownSizes(*result)) return false;
+    }
+    return true;
   }
 
   KnownForm FormAt(Symbol op, int opset) {
@@ -558,7 +592,8 @@ class Importer : public Driver {
 
   const ForeignPolicy& policy_;
   const bool keep_functions_;
-  const bool keep_as_they_are_;  // functions stay in the source's dialect
+  const IsCompositeFn is_composite_;  // null: no operator stays
+  const bool keep_as_they_are_;       // functions stay in the source's dialect
   FunctionInstances instances_;
   Scope* scope_ = &model_scope_;  // of the node at hand
   absl::flat_hash_map<const Function*, std::unique_ptr<Scope>> scopes_;

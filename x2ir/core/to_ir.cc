@@ -89,8 +89,10 @@ absl::Status ImportModel(Model& model, const ImportOptions& options, Report& rep
     report.warnings.push_back(StrCat("all functions are inlined: ", OptionText("dynamic"),
                                      " gives names to sizes of the whole model"));
   }
-  X2IR_RETURN_IF_ERROR(RewriteToIr(model, model.source_dialect, options.foreign, keeps_functions,
-                                   options.progress, report));
+  ForeignPolicy policy = options.foreign;
+  if (!sizes.empty()) policy.target.clear();  // no operator of the source stays as it is
+  X2IR_RETURN_IF_ERROR(
+      RewriteToIr(model, model.source_dialect, policy, keeps_functions, options.progress, report));
   X2IR_RETURN_IF_ERROR(report.ToStatus("cannot convert to IR"));
   if (absl::Status s = SplitComplexNumbers(graph); !s.ok()) {
     return Annotate(s, "cannot convert to IR");

@@ -89,6 +89,17 @@ TEST(TfFuse, OneOpForSeveral) {
        "p = arg_max(x) { axis = 1, keepdims = 0, select_last_index = 0 } "
        "y = cast(p) { to = \"int32\", saturate = 1, round_mode = \"up\" }",
        {"ArgMax"}},
+      // An element of an axis.
+      {"x: float32[n,4]",
+       "s = int64[1]{2} e = int64[1]{3} a = int64[1]{0} p = slice(x, s, e, a) y = squeeze(p, a)",
+       {"StridedSlice"}},
+      {"x: float32[n,4]",
+       "s = int64[1]{-1} e = int64[1]{9223372036854775807} a = int64[1]{1} p = slice(x, s, e, a) "
+       "y = squeeze(p, a)",
+       {"StridedSlice"}},
+      {"x: float32[1,4]",
+       "s = int64[1]{0} e = int64[1]{2} a = int64[1]{0} p = slice(x, s, e, a) y = squeeze(p, a)",
+       {"Squeeze", "StridedSlice"}},
       // Sizes that are 0, and weights of one spatial axis.
       {"x: float32[n,3,4]", "s = int64[2]{0, -1} y = reshape(x, s) { allowzero = 0 }", {"Reshape"}},
       {"x: float32[n,m,6]",
@@ -103,6 +114,51 @@ TEST(TfFuse, OneOpForSeveral) {
     ExpectTfOps(row, "tf");
     ExpectTfOps(row, "tfjs");
   }
+}
+
+// Kernels are transposed when they are written, quantized ones too.
+TEST(TfFuse, KernelsAreNotTransposedInEachRun) {
+  constexpr std::string_view kKernel =
+      "k = int8[3,2,1,1]{1, 2, 3, 4, 5, 6} s = float32[3]{0.5, 0.25, 2} ";
+  constexpr std::string_view kConv =
+      "y = conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 1 }";
+  const auto nodes = [&](std::string_view made) { return StrCat(kKernel, made, kConv); };
+  const std::string plain = nodes("w = dequantize_linear(k, s) { axis = 0 } ");
+  const std::string zeros =
+      nodes("z = int8[3]{0, 0, 0} w = dequantize_linear(k, s, z) { axis = 0 } ");
+  const std::string shifted =
+      nodes("z = int8[3]{1, 0, -2} w = dequantize_linear(k, s, z) { axis = 0 } ");
+  const std::string other_axis = nodes(
+      "t = float32[2]{0.5, 3} z = int8[2]{1, 2} w = dequantize_linear(k, t, z) { axis = 1 } ");
+  // What the kernel is for besides stays as it is.
+  const std::string twice = StrCat(kKernel, "w = dequantize_linear(k, s) { axis = 0 } ",
+                                   "c = conv(x, w) { layout = \"channels_last\", auto_pad = "
+                                   "\"VALID\", group = 1 } f = reduce_sum(w) { keepdims = 0 } "
+                                   "y = add(c, f)");
+  const FuseRow rows[] = {
+      {"x: float32[1,4,4,2]", plain, {"Cast", "Conv2D", "Mul"}},
+      {"x: float32[1,4,4,2]", zeros, {"Cast", "Conv2D", "Mul"}},
+      {"x: float32[1,4,4,2]", shifted, {"Cast", "Conv2D", "Mul", "Sub"}},
+      {"x: float32[1,4,4,2]", other_axis, {"Cast", "Conv2D", "Mul", "Sub"}},
+      {"x: float32[1,4,4,2]", twice, {"AddV2", "Cast", "Conv2D", "Mul", "Sum", "Transpose"}},
+  };
+  for (const FuseRow& row : rows) ExpectTfOps(row, "tf");
+}
+
+// A depthwise convolution with dilations, and a loop over another axis than the first.
+TEST(TfFuse, NoTransposesOfImagesAndSequences) {
+  const FuseRow rows[] = {
+      {"x: float32[n,8,9,3]",
+       "w = float32[3,1,1,2]{1, 2, 3, 4, 5, 6} y = conv(x, w) { layout = \"channels_last\", "
+       "auto_pad = \"VALID\", group = 3, dilations = [2, 3] }",
+       {"BatchToSpaceND", "DepthwiseConv2dNative", "SpaceToBatchND"}},
+      {"x: float32[2,5,4], h: float32[2,4]",
+       "y = scan(h, x) { body = graph b(s: float32[2,4], e: float32[2,4]) -> (t) { t = add(s, e) "
+       "}, num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [0], "
+       "scan_output_axes = [], scan_output_directions = [] }",
+       {"StatelessWhile"}},
+  };
+  for (const FuseRow& row : rows) ExpectTfOps(row, "tf");
 }
 
 }  // namespace

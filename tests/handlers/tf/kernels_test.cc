@@ -80,7 +80,7 @@ TEST(TfKernels, WrittenNodesHaveThem) {
       {"x: float32[1,8,8,8,2], w: float32[1,2,3,3,3]",
        "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 1, dilations = [2, "
        "2, 2] }",
-       {{"Conv3D", 1}, {"Transpose", 3}}},
+       {{"Conv3D", 1}, {"SpaceToBatchND", 1}, {"BatchToSpaceND", 1}, {"Transpose", 1}}},
       {"x: float32[1,8,h,8,2], w: float32[1,2,3,3,3]",
        "conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 1, dilations = [2, "
        "2, 2] }",

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "x2ir/builder/layers/window.h"
-#include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
 
@@ -94,63 +93,6 @@ absl::StatusOr<Values> ConvWithZerosBetween(NodeWriter& w) {
   AttributeMap attrs = w.attrs();
   attrs.Set("dilations", std::vector<int64_t>(dilations.size(), 1));
   return Values{w.Op(w.node().op(), std::move(operands), std::move(attrs))};
-}
-
-absl::StatusOr<Values> ConvOverBlocks(NodeWriter& w, Window window) {
-  const auto kernel = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
-  const std::optional<Window> padded = WithPads(std::move(window), w.shape());
-  const auto is_one = [](int64_t stride) { return stride == 1; };
-  if (!padded || !padded->channels_last || !kernel || !w.shape() ||
-      !std::all_of(padded->strides.begin(), padded->strides.end(), is_one)) {
-    return CannotExpress("dilations");
-  }
-  const size_t n = padded->rank();
-  const Dim& channels = (*w.shape())[static_cast<int64_t>(n) + 1];
-  if (!channels.is_static() || channels.value() < 1 || (*kernel)[0] < 1) {
-    return CannotExpress("dilations");
-  }
-  // Each spatial axis as [blocks, places], padded to whole blocks. Places become a part of the
-  // batch.
-  std::vector<int64_t> pads = padded->pads, split = {-1}, blocks = {-1}, places = {-1};
-  std::vector<int64_t> results = {-1}, merged = {-1}, ends, to_places = {0}, back = {0};
-  const auto axes = CountedFrom(1, static_cast<int64_t>(n));
-  for (size_t i = 0; i < n; ++i) {
-    const Dim& size = (*w.shape())[padded->axis(i)];
-    if (!size.is_static()) return CannotExpress("dilations");
-    const int64_t step = padded->dilations[i];
-    const int64_t all = size.value() + padded->pad_begin(i) + padded->pad_end(i);
-    const int64_t count = (all + step - 1) / step, windows = count - (*kernel)[i + 2] + 1;
-    ends.push_back(all - padded->extent(i) + 1);
-    if (ends.back() < 1) return CannotExpress("dilations");
-    pads[i + n] += count * step - all;
-    split.insert(split.end(), {count, step});
-    blocks.push_back(count);
-    places.push_back(step);
-    results.push_back(windows);
-    merged.push_back(windows * step);
-    to_places.push_back(static_cast<int64_t>(2 * i + 2));
-    back.insert(back.end(), {static_cast<int64_t>(n + i + 1), static_cast<int64_t>(i + 1)});
-  }
-  for (size_t i = 0; i < n; ++i) to_places.push_back(static_cast<int64_t>(2 * i + 1));
-  for (auto* perm : {&to_places, &back}) perm->push_back(static_cast<int64_t>(2 * n + 1));
-  for (auto* dims : {&split, &blocks}) dims->push_back(channels.value());
-  places.insert(places.end(), results.begin() + 1, results.end());
-  for (auto* dims : {&places, &merged}) dims->push_back((*kernel)[0]);
-
-  Value* x = w.Op("pad", {w.in(0), w.Ints(pads), w.Number(w.dtype(), 0), w.Ints(axes)});
-  x = w.Op("transpose", {w.Reshape(x, split)}, {{"perm", to_places}});
-  Window plain = *padded;
-  plain.auto_pad = AutoPad::kNotSet;
-  plain.dilations.assign(n, 1);
-  plain.pads.assign(2 * n, 0);
-  AttributeMap attrs = WindowAttrs(plain);
-  attrs.Set("group", w.Int("group"));
-  std::vector<Value*> operands = w.node().inputs();
-  operands[0] = w.Reshape(x, blocks);
-  Value* y = w.Op(w.node().op(), std::move(operands), std::move(attrs));
-  y = w.Op("transpose", {w.Reshape(y, places)}, {{"perm", back}});
-  y = w.Reshape(y, merged);
-  return Values{w.Op("slice", {y, w.Ints(std::vector<int64_t>(n, 0)), w.Ints(ends), w.Ints(axes)})};
 }
 
 }  // namespace x2ir

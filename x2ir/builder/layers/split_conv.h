@@ -18,12 +18,6 @@ absl::StatusOr<Values> ConvOfGroups(NodeWriter& w);
 // kernel that is no dense constant, or that would have more than 2^24 elements.
 absl::StatusOr<Values> ConvWithZerosBetween(NodeWriter& w);
 
-// A dilated convolution as one without dilations over the interleaved parts of its operand, which
-// become a part of the batch. `window` is the node's, with channels last. FailedPrecondition for
-// other strides than 1, and where sizes of the kernel, or of the operand but for the batch, are not
-// known.
-absl::StatusOr<Values> ConvOverBlocks(NodeWriter& w, Window window);
-
 }  // namespace x2ir
 
 #endif  // X2IR_BUILDER_LAYERS_SPLIT_CONV_H_

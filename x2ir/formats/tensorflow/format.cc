@@ -34,7 +34,11 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
                          "that of the first subgraph")},
     .names_files = true,
     .read = ReadTensorFlowFile,
-    .write_options = {OptionDef::Flag("freeze",
+    .write_options = {OptionDef::Flag("decompose",
+                                      "Operators of a graph of TensorFlow for which x2ir has "
+                                      "several, and those with channels first, become these. By "
+                                      "default they stay as they are"),
+                      OptionDef::Flag("freeze",
                                       "A SavedModel's weights are constants of its graph, of which "
                                       "it can hold 2 GB; by default they are variables"),
                       OptionDef::Flag("keep_nchw",

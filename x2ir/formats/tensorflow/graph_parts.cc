@@ -3,6 +3,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "x2ir/formats/tensorflow/attributes.h"
 #include "x2ir/formats/tensorflow/graph_writer_internal.h"
 #include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -16,8 +17,11 @@ constexpr std::string_view kTruthValues[] = {
     "adj_x",
     "adj_y",
     "adjoint",
+    "adjoint_a",
+    "adjoint_b",
     "align_corners",
     "antialias",
+    "binary_output",
     "case_sensitive",
     "clip_boxes",
     "compute_uv",
@@ -33,9 +37,13 @@ constexpr std::string_view kTruthValues[] = {
     "is_training",
     "keep_dims",
     "lower",
+    "magnitude_squared",
     "narrow_range",
     "nearest_rounding",
+    "pad_per_class",
     "pad_to_max_output_size",
+    "partial_pivoting",
+    "perturb_singular",
     "range_given",
     "replace_global",
     "resize_if_index_out_of_bounds",
@@ -43,10 +51,12 @@ constexpr std::string_view kTruthValues[] = {
     "signed_input",
     "skip_empty",
     "sorted",
+    "sparse_gradient",
     "transpose_a",
     "transpose_b",
     "upper",
     "use_cudnn_on_gpu",
+    "use_peephole",
     "validate_indices",
 };
 // Those that are integers.
@@ -79,6 +89,11 @@ constexpr std::string_view kIntegers[] = {
     "value_index",
     "vocab_size",
     "width",
+    "dct_coefficient_count",
+    "filterbank_channel_count",
+    "num_partitions",
+    "stride",
+    "window_size",
 };
 
 template <size_t kSize>
@@ -225,3 +240,12 @@ std::string LegalNodeName(std::string_view name) {
 }
 
 }  // namespace x2ir::tf_format
+
+namespace x2ir {
+
+bool IsTfNumberKnown(std::string_view attr) {
+  return tf_format::IsIn(tf_format::kTruthValues, attr) ||
+         tf_format::IsIn(tf_format::kIntegers, attr);
+}
+
+}  // namespace x2ir

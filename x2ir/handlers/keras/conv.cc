@@ -8,6 +8,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/builder/weights.h"
 #include "x2ir/handlers/keras/activation.h"
 #include "x2ir/handlers/tf/tf.h"
 
@@ -62,11 +63,7 @@ Expr DepthwiseKernel(NodeReader& a, const Expr& kernel, int64_t* channels) {
     perm.push_back(static_cast<int64_t>(i));
     to.push_back((*dims)[i]);
   }
-  Value* relaid = Relaid(a, kernel, perm);
-  if (const Tensor* constant = relaid->fixed_constant()) {
-    return {a, a.b().Constant(constant->Reshaped(to), kernel->name())};
-  }
-  return Reshape({a, relaid}, to);
+  return {a, ReshapedWeight(a, Relaid(a, kernel, perm), to)};
 }
 
 }  // namespace

@@ -56,14 +56,15 @@ Value* FunctionTakeAlong(KerasCall& c) {
   if (!c.Given("axis")) return GatherElements(Flat(x), Flat(index), 0);
   const int64_t rank = x.rank(), axis = c.AxisOf(c.Integer("axis", 0), rank);
   if (index.rank() != rank) c.Fail(Invalid("indices of rank ", index.rank()));
+  bool same = true;
+  for (int64_t i = 0; i < rank; ++i) {
+    same = same && (i == axis || ProvablyEqual(DimAt(x, i), DimAt(index, i)));
+  }
+  if (same) return GatherElements(x, index, axis);
   // All other sizes broadcast.
   std::vector<Size> of_x = AllSizes(x), of_index = AllSizes(index);
-  for (int64_t i = 0; i < rank; ++i) {
-    const auto at = static_cast<size_t>(i);
-    const bool same = of_x[at].number && of_x[at].number == of_index[at].number;
-    c.Require(i == axis || same || DimAt(x, i) == DimAt(index, i), "indices that broadcast");
-  }
-  return GatherElements(x, index, axis);
+  of_x[static_cast<size_t>(axis)] = of_index[static_cast<size_t>(axis)] = Size(1);
+  return GatherElements(Expand(x, Vector(c, of_index)), Expand(index, Vector(c, of_x)), axis);
 }
 
 // The elements whose mask is true; the mask is of the axes from `axis` on.

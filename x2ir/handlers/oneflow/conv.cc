@@ -1,5 +1,6 @@
 // OneFlow: convolutions. Weights have their channels where the images have them.
 #include "x2ir/builder/shapes.h"
+#include "x2ir/builder/weights.h"
 #include "x2ir/handlers/oneflow/windows.h"
 
 namespace x2ir {
@@ -102,7 +103,7 @@ absl::StatusOr<Value*> ToDeconv(OneflowWriter& w) {
   if (!w.has(2)) return y;
   std::vector<int64_t> dims(window.channels_last ? 1 : n + 1, 1);
   dims[0] = filters;
-  return w.Op("add", {y, w.Resized(w.in(2), dims)});
+  return w.Op("add", {y, ReshapedWeight(w, w.in(2), dims)});
 }
 
 absl::StatusOr<Value*> ToDeformConv(OneflowWriter& w) {

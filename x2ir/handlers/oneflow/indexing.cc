@@ -4,6 +4,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/builder/weights.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/oneflow/oneflow.h"
 #include "x2ir/ops/infer.h"
@@ -140,10 +141,11 @@ absl::StatusOr<Value*> ToGather(OneflowWriter& w) {
     const Type part = Type::Tensor(out.dtype(), Shape(dims));
     const auto known = OneflowWriter::NumberOf(index);
     Value* y =
-        known ? w.Oneflow("narrow", {w.in(0)},
-                          {{"dim", axis}, {"start", static_cast<int64_t>(*known)}, {"length", 1}},
-                          part)
-              : w.Oneflow("gather", {w.in(0), w.Resized(index, {1})}, {{"axis", axis}}, part);
+        known
+            ? w.Oneflow("narrow", {w.in(0)},
+                        {{"dim", axis}, {"start", static_cast<int64_t>(*known)}, {"length", 1}},
+                        part)
+            : w.Oneflow("gather", {w.in(0), ReshapedWeight(w, index, {1})}, {{"axis", axis}}, part);
     return w.Op("squeeze", {y, w.Ints({axis})});
   }
   return w.Oneflow("gather", {w.in(0), index}, {{"axis", axis}});

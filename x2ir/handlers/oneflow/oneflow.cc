@@ -303,15 +303,6 @@ absl::StatusOr<std::vector<int64_t>> OneflowWriter::Sizes(const x2ir::Type& type
   return *sizes;
 }
 
-Value* OneflowWriter::Resized(Value* x, std::vector<int64_t> dims) {
-  const Tensor* constant = x->fixed_constant();
-  const auto count = CheckedProduct(dims);
-  if (!constant || constant->is_sparse() || count != constant->num_elements()) {
-    return Reshape(x, dims);
-  }
-  return b().Constant(constant->Reshaped(std::move(dims)), x->name());
-}
-
 bool OneflowWriter::CountsFromTheFront(const Value& index) const {
   const Annotations* own = node().annotations().get();
   return (own && own->extra.contains(kFromTheFront)) || NodeWriter::CountsFromTheFront(index);

@@ -49,19 +49,6 @@ Value* ToTfSelu(TfWriter& w) {
   return Where(x < 0, x.Op("elu", {}, {{"alpha", 1.0f}}) * a, x) * g;
 }
 
-// 1 at the first of the largest elements.
-absl::StatusOr<Value*> ToTfHardmax(TfWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
-  const Dim& size = (*w.shape())[axis];
-  if (!size.is_static()) return CannotExpress("an axis of unknown size");
-  if (!IsFloating(w.dtype())) return CannotExpress("elements of ", Name(w.dtype()));
-  Value* first =
-      w.Op("arg_max", {w.in(0)}, {{"axis", axis}, {"keepdims", 0}, {"select_last_index", 0}});
-  return w.Tf("OneHot",
-              {first, w.Int32(size.value()), w.Number(w.dtype(), 1), w.Number(w.dtype(), 0)},
-              {{"axis", axis == w.shape()->rank() - 1 ? -1 : axis}});
-}
-
 // Along the last axis.
 auto ToTfAlongLast(std::string_view op) {
   return [=](TfWriter& w) -> absl::StatusOr<Value*> {
@@ -80,7 +67,7 @@ X2IR_TF(elu).To("Elu", ToTfElu).From("Elu", Fixed("alpha", 1.0f));
 X2IR_TF(leaky_relu).Is("LeakyRelu", Attr("alpha", 0.2f));
 X2IR_TF(relu).Is("Relu").From("Relu6", Relu6);
 X2IR_TF(selu).To("Selu", ToTfSelu).From("Selu");
-X2IR_TF(hardmax).To("OneHot", ToTfHardmax);
+X2IR_TF(hardmax).To("OneHot", [](TfWriter& w) { return HardmaxByOneHot(w); });
 X2IR_TF(prelu).From("Prelu");  // TensorFlow.js's
 X2IR_TF(sigmoid).Is("Sigmoid");
 X2IR_TF(softplus).Is("Softplus");

@@ -192,9 +192,7 @@ Value* OnesLike(TfArgs& a) { return Like(a, 1); }
 
 absl::StatusOr<Value*> ToTfOneHot(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const OneHotParts parts, OneHotPartsOf(w));
-  const bool last = w.shape() && parts.axis == w.shape()->rank();
-  return w.Tf("OneHot", {parts.index, parts.depth, parts.on, parts.off},
-              {{"axis", last ? -1 : parts.axis}});
+  return w.Tf("OneHot", {parts.index, parts.depth, parts.on, parts.off}, {{"axis", parts.axis}});
 }
 
 // 1 where the column is the row and k more.

@@ -9,6 +9,7 @@
 #include "x2ir/builder/layers/window.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/builder/weights.h"
 #include "x2ir/handlers/tf/fused.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/infer.h"
@@ -59,12 +60,7 @@ absl::StatusOr<Value*> DepthwiseConv(TfArgs& a) {
     X2IR_ASSIGN_OR_RETURN(dims[i], Known(a, 1, i, "the kernel's elements"));
   }
   Value* kernel = Relaid(a, a.in(1), {2, 3, 0, 1});
-  const std::vector<int64_t> to = {dims[2] * dims[3], 1, dims[0], dims[1]};
-  if (const Tensor* constant = kernel->fixed_constant()) {
-    kernel = a.b().Constant(constant->Reshaped(to), a.in(1)->name());
-  } else {
-    kernel = ReshapeTo({a, kernel}, Ints(a, to));
-  }
+  kernel = ReshapedWeight(a, kernel, {dims[2] * dims[3], 1, dims[0], dims[1]});
   return MakeConv(a.in(0), kernel, nullptr, window, dims[2]);
 }
 

@@ -10,6 +10,7 @@
 
 #include "x2ir/core/written_ops.h"
 #include "x2ir/handlers/tf/signatures.h"
+#include "x2ir/ops/eval_util.h"
 
 namespace x2ir {
 namespace {
@@ -23,8 +24,8 @@ class TfFuser {
 
   void Run() {
     static constexpr bool (TfFuser::*kRules[])(Node*) = {
-        &TfFuser::Casts, &TfFuser::Transposes,        &TfFuser::Product, &TfFuser::Pack,
-        &TfFuser::Rsqrt, &TfFuser::SquaredDifference, &TfFuser::Opposite};
+        &TfFuser::Casts,   &TfFuser::Transposes, &TfFuser::Product,           &TfFuser::Pack,
+        &TfFuser::Squeeze, &TfFuser::Rsqrt,      &TfFuser::SquaredDifference, &TfFuser::Opposite};
     for (Node* node : graph_.nodes()) {
       for (Graph* inner : node->subgraphs()) TfFuser(*inner, check_).Run();
       if (node->dialect().view() != "tf" || Unpack(node)) continue;
@@ -62,6 +63,7 @@ class TfFuser {
   // A transpose of a transpose is one, or none.
   bool Transposes(Node* node) {
     if (!kTfOps.Is(node, "Transpose")) return false;
+    if (TransposeOfConstants(node)) return true;
     Node* before = node->input(0)->producer();
     if (!kTfOps.Is(before, "Transpose") || before->graph() != &graph_) return false;
     const std::optional<Perm> first = PermOperand(*before), second = PermOperand(*node);
@@ -71,6 +73,60 @@ class TfFuser {
     if (both.empty()) return kTfOps.PassOn(graph_, node, x);
     if (before->output(0)->uses().size() != 1 || before->output(0)->is_graph_output()) return false;
     return Replace(node, "Transpose", {x, AddPermOperand(graph_, node->output(0)->name(), both)});
+  }
+
+  // Whether the value is computed element by element of constants, all for one user: a quantized
+  // kernel that becomes floats. A constant that others use too is not copied.
+  bool IsOfConstants(const Value* v, int64_t rank, int depth = 0) const {
+    constexpr int kDeepest = 8;
+    if (const Tensor* constant = v->fixed_constant()) {
+      const bool dense = !constant->is_sparse() && BitWidth(constant->dtype()) >= 8;
+      return dense && constant->rank() <= rank && (constant->rank() == 0 || v->uses().size() == 1);
+    }
+    static constexpr std::string_view kElementwise[] = {"AddV2", "Cast", "Mul", "Sub"};
+    const Node* maker = v->producer();
+    if (!maker || depth == kDeepest ||
+        std::none_of(std::begin(kElementwise), std::end(kElementwise),
+                     [&](std::string_view op) { return MakerFor(v, op); })) {
+      return false;
+    }
+    const std::vector<Value*> operands = maker->inputs();
+    return std::all_of(operands.begin(), operands.end(), [&](const Value* operand) {
+      return IsOfConstants(operand, rank, depth + 1);
+    });
+  }
+
+  // The same of transposed constants, before `node`.
+  Value* OfTransposed(const Value* v, const Perm& perm, Node* node) {
+    if (const Tensor* constant = v->fixed_constant()) {
+      std::vector<int64_t> dims(perm.size() - static_cast<size_t>(constant->rank()), 1);
+      dims.insert(dims.end(), constant->dims().begin(), constant->dims().end());
+      return graph_.AddConstant(graph_.UniqueName(v->name()),
+                                constant->rank() == 0
+                                    ? *constant
+                                    : TransposeWeight(constant->Reshaped(dims), AsInts(perm)));
+    }
+    std::vector<Value*> operands;
+    for (const Value* operand : v->producer()->inputs()) {
+      operands.push_back(OfTransposed(operand, perm, node));
+    }
+    Node* made =
+        kTfOps.Make(graph_, node, v->producer()->op().view(), operands, v->producer()->attrs());
+    Value* y = graph_.AddNodeOutput(made, graph_.UniqueName(v->name()));
+    y->set_type(Type::Tensor(v->dtype()));
+    return y;
+  }
+
+  // A transpose of what is computed of constants.
+  bool TransposeOfConstants(Node* node) {
+    Value* x = node->input(0);
+    const std::optional<Perm> perm = PermOperand(*node);
+    const Shape* shape = x->shape();
+    if (!perm || x->fixed_constant() || !shape ||
+        shape->rank() != static_cast<int64_t>(perm->size()) || !IsOfConstants(x, shape->rank())) {
+      return false;
+    }
+    return kTfOps.PassOn(graph_, node, OfTransposed(x, *perm, node));
   }
 
   // Places and sizes as int32. They became int64 between, which changes no number.
@@ -196,6 +252,33 @@ class TfFuser {
     }
     kTfOps.EraseWithOperands(graph_, node);
     return true;
+  }
+
+  // One element of an axis, without the axis.
+  bool Squeeze(Node* node) {
+    if (!kTfOps.Is(node, "Squeeze")) return false;
+    const std::vector<int64_t> dims = node->attrs().Ints("squeeze_dims", {});
+    Node* slice = MakerFor(node->input(0), "StridedSlice");
+    if (!slice || dims.size() != 1 || dims[0] < 0 || dims[0] > 30) return false;
+    for (const char* mask : {"ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}) {
+      if (slice->attrs().Int(mask, 0) != 0) return false;
+    }
+    const int64_t axis = dims[0], bit = int64_t{1} << axis;
+    int64_t place[3] = {};  // begin, end, stride
+    for (size_t i = 0; i < 3; ++i) {
+      const Tensor* all = slice->input(i + 1)->fixed_constant();
+      if (!all || axis >= all->num_elements()) return false;
+      place[i] = all->AsInt(axis);
+    }
+    const int64_t begins = slice->attrs().Int("begin_mask", 0);
+    const bool to_end = (slice->attrs().Int("end_mask", 0) & bit) != 0;
+    // The last element, or one from the front. A masked begin is 0, which the operand says, too.
+    const bool one = place[0] == -1 ? to_end : place[0] >= 0 && place[1] == place[0] + 1 && !to_end;
+    if (!one || place[2] != 1 || ((begins & bit) != 0 && place[0] != 0)) return false;
+    AttributeMap attrs = slice->attrs();
+    attrs.Set("begin_mask", begins & ~bit);
+    attrs.Set("shrink_axis_mask", bit);
+    return Replace(node, "StridedSlice", slice->inputs(), std::move(attrs));
   }
 
   // 1 / sqrt(x).

@@ -111,6 +111,7 @@ constexpr TfSignature kSignatures[] = {
     {"MaxPool3D", "T", "ksize strides padding data_format"},
     {"MaxPoolWithArgmax", "T", "ksize strides Targmax padding include_batch_in_index", 2},
     // Shapes and places.
+    {"BatchToSpaceND", "T Tblock_shape Tcrops", ""},
     {"BroadcastArgs", "T T", ""},
     {"BroadcastTo", "T Tidx", ""},
     {"ConcatV2", "N*T Tidx", ""},
@@ -132,6 +133,7 @@ constexpr TfSignature kSignatures[] = {
     {"ScatterNd", "Tindices T Tindices", ""},
     {"Shape", "T", "out_type"},
     {"Size", "T", "out_type"},
+    {"SpaceToBatchND", "T Tblock_shape Tpaddings", ""},
     {"SpaceToDepth", "T", "block_size data_format"},
     {"SplitV", "T Tlen int32", "num_split", -1},
     {"Squeeze", "T", "squeeze_dims"},

@@ -1,5 +1,6 @@
 // TensorFlow: convolutions as it has kernels for. See conv.h.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "x2ir/builder/layers/split_conv.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/builder/weights.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/conv.h"
 #include "x2ir/handlers/tf/writer.h"
@@ -65,10 +67,55 @@ absl::StatusOr<Values> WithEqualSteps(TfWriter& w, const Window& window) {
   return Values{w.Op("slice", {y, w.Ints(starts), w.Ints(ends), w.Ints(axes), w.Ints(steps)})};
 }
 
+// A dilated convolution as one without dilations over interleaved parts of the image, which become
+// a part of the batch: along each axis the places that are one step apart. The image is padded to
+// whole steps.
+absl::StatusOr<Values> ConvOverBatches(TfWriter& w, Window window) {
+  const auto kernel = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
+  std::optional<Window> plain = WithPads(std::move(window), w.shape());
+  const auto is_one = [](int64_t stride) { return stride == 1; };
+  if (!plain || !kernel || !std::all_of(plain->strides.begin(), plain->strides.end(), is_one)) {
+    return CannotExpress("dilations");
+  }
+  const size_t n = plain->rank();
+  std::vector<Dim> dims = w.shape()->dims();
+  const std::vector<int64_t> steps = plain->dilations;
+  std::vector<int32_t> pads, crops;
+  for (size_t i = 0; i < n; ++i) {
+    Dim& size = dims[static_cast<size_t>(plain->axis(i))];
+    const int64_t begin = plain->pad_begin(i), end = plain->pad_end(i);
+    if (!size.is_static() || begin < 0 || end < 0) return CannotExpress("dilations");
+    const int64_t all = size.value() + begin + end, step = steps[i];
+    const int64_t count = (all + step - 1) / step, windows = count - (*kernel)[i + 2] + 1;
+    const int64_t results = all - plain->extent(i) + 1;
+    if (results < 1 || all > std::numeric_limits<int32_t>::max()) return CannotExpress("dilations");
+    for (const int64_t pad : {begin, end + count * step - all}) {
+      pads.push_back(static_cast<int32_t>(pad));
+    }
+    crops.push_back(0);
+    crops.push_back(static_cast<int32_t>(windows * step - results));
+    size = Dim(count);
+    dims[0] = dims[0] * Dim(step);
+  }
+  plain->auto_pad = AutoPad::kNotSet;
+  plain->dilations.assign(n, 1);
+  plain->pads.assign(2 * n, 0);
+  AttributeMap attrs = WindowAttrs(*plain);
+  attrs.Set("group", w.Int("group"));
+  const auto pairs = [&](const std::vector<int32_t>& numbers) {
+    return w.b().Constant(Tensor::Of<int32_t>({static_cast<int64_t>(n), 2}, numbers));
+  };
+  std::vector<Value*> operands = w.node().inputs();
+  operands[0] = w.Tf("SpaceToBatchND", {w.in(0), w.Int32s(steps), pairs(pads)}, {},
+                     Type::Tensor(w.dtype(), Shape(std::move(dims))));
+  Value* y = w.Op("conv", std::move(operands), std::move(attrs));
+  return Values{w.Tf("BatchToSpaceND", {y, w.Int32s(steps), pairs(crops)})};
+}
+
 // For kernels without dilations.
 absl::StatusOr<Values> WithoutDilations(TfWriter& w, Window window) {
-  absl::StatusOr<Values> blocks = ConvOverBlocks(w, std::move(window));
-  return blocks.ok() ? blocks : ConvWithZerosBetween(w);
+  absl::StatusOr<Values> batches = ConvOverBatches(w, std::move(window));
+  return batches.ok() ? batches : ConvWithZerosBetween(w);
 }
 
 }  // namespace
@@ -105,13 +152,7 @@ absl::StatusOr<Values> ToTfConv(TfWriter& w) {
   Value* y = nullptr;
   if (depthwise) {
     const int64_t times = (*kernel)[0] / group;
-    Value* own = w.in(1);
-    if (const Tensor* constant = own->fixed_constant(); constant && !constant->is_sparse()) {
-      own = w.b().Constant(constant->Reshaped({group, times, (*kernel)[2], (*kernel)[3]}),
-                           own->name());
-    } else {
-      own = w.Reshape(own, {group, times, (*kernel)[2], (*kernel)[3]});
-    }
+    Value* own = ReshapedWeight(w, w.in(1), {group, times, (*kernel)[2], (*kernel)[3]});
     y = w.Tf("DepthwiseConv2dNative", {x, w.Transpose(own, {2, 3, 0, 1})}, std::move(attrs),
              result);
   } else {

@@ -30,23 +30,23 @@ absl::StatusOr<Values> IfKnownAsBranch(Rewrite& r) {
 }
 X2IR_LOWERING(if, IfKnownAsBranch);
 
-// Moves the first axis of a tensor to `to`, which may count from the end, or that one back.
-absl::StatusOr<Value*> MoveFirst(Builder& b, Value* value, const Value& like, int64_t to,
-                                 bool back) {
-  if (to == 0) return value;
-  if (!like.shape()) return CannotExpress("an axis that is not the first one, of unknown rank");
-  const int64_t rank = like.shape()->rank();
-  X2IR_ASSIGN_OR_RETURN(to, NormalizeAxis(to, rank));
+// An axis of a tensor, which may count from the end.
+absl::StatusOr<int64_t> ScannedAxis(const Value& value, int64_t axis) {
+  if (axis == 0) return axis;
+  if (!value.shape()) return CannotExpress("an axis that is not the first one, of unknown rank");
+  return NormalizeAxis(axis, value.shape()->rank());
+}
+
+// Moves the first axis to `to`.
+Value* MoveFirst(Builder& b, Value* value, int64_t rank, int64_t to) {
   std::vector<int64_t> perm;
-  for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
-  const int64_t from = back ? 0 : to;
-  perm.erase(perm.begin() + from);
-  perm.insert(perm.begin() + (back ? to : 0), from);
+  for (int64_t i = 1; i < rank; ++i) perm.push_back(i);
+  perm.insert(perm.begin() + to, 0);
   return b.Op("transpose", {value}, {{"perm", std::move(perm)}});
 }
 
-// A loop whose rounds gather the slices. The number of a slice from the end is an output of the
-// loop where outputs are to be reversed.
+// A loop whose rounds gather the slices, along the axis that they are on: no operand is transposed.
+// The number of a slice from the end is an output of the loop where outputs are to be reversed.
 absl::StatusOr<Values> ScanAsLoop(Rewrite& r) {
   const AttributeMap& attrs = r.attrs();
   const size_t scans = static_cast<size_t>(attrs.Int("num_scan_inputs"));
@@ -63,16 +63,16 @@ absl::StatusOr<Values> ScanAsLoop(Rewrite& r) {
   Value* from_end = nullptr;
   for (size_t i = 0; i < scans; ++i) {
     Value* value = r.in(states + i);
-    X2IR_ASSIGN_OR_RETURN(value,
-                          MoveFirst(r.b, value, *value, attrs.Ints("scan_input_axes")[i], false));
+    X2IR_ASSIGN_OR_RETURN(const int64_t axis,
+                          ScannedAxis(*value, attrs.Ints("scan_input_axes")[i]));
     if (i == 0) {
       Value* dims = r.b.Op("shape", {value});
-      operands[0] = r.b.Op("gather", {dims, r.b.Int(0)}, {{"axis", 0}});
+      operands[0] = r.b.Op("gather", {dims, r.b.Int(axis)}, {{"axis", 0}});
       Value* last = r.b.Op("sub", {operands[0], r.b.Int(1)});
       from_end = b.Op("sub", {last, number});
     }
     const bool reversed = attrs.Ints("scan_input_directions")[i] != 0;
-    inputs.push_back(b.Op("gather", {value, reversed ? from_end : number}, {{"axis", 0}}));
+    inputs.push_back(b.Op("gather", {value, reversed ? from_end : number}, {{"axis", axis}}));
   }
   const Values results = InlineGraph(b, attrs.SubGraph("body"), inputs);
   round->AddOutput(cond);
@@ -91,8 +91,10 @@ absl::StatusOr<Values> ScanAsLoop(Rewrite& r) {
     if (directions[i - states] != 0) {
       outputs[i] = r.b.Op("gather", {outputs[i], outputs.back()}, {{"axis", 0}});
     }
-    X2IR_ASSIGN_OR_RETURN(outputs[i], MoveFirst(r.b, outputs[i], *r.node.output(i),
-                                                attrs.Ints("scan_output_axes")[i - states], true));
+    const Value& stacked = *r.node.output(i);
+    X2IR_ASSIGN_OR_RETURN(const int64_t to,
+                          ScannedAxis(stacked, attrs.Ints("scan_output_axes")[i - states]));
+    if (to != 0) outputs[i] = MoveFirst(r.b, outputs[i], stacked.shape()->rank(), to);
   }
   return outputs;
 }

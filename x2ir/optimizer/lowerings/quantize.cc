@@ -10,9 +10,11 @@
 
 #include "x2ir/builder/expr.h"
 #include "x2ir/builder/quantized.h"
+#include "x2ir/builder/weights.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/optimizer/lowering.h"
+#include "x2ir/optimizer/match.h"
 
 namespace x2ir {
 namespace {
@@ -47,11 +49,10 @@ absl::StatusOr<Value*> PlaceScale(Rewrite& r, Value* v) {
     return CannotExpress("the number of scales is not known");
   }
   if ((*s)[0] == Dim(1)) return r.b.Op("squeeze", {v, r.b.Ints({0}, "axes")});
-  std::vector<int64_t> others;
-  for (int64_t i = 0; i < x->rank(); ++i) {
-    if (i != from_front) others.push_back(i);
-  }
-  return others.empty() ? v : r.b.Op("unsqueeze", {v, r.b.Ints(others, "axes")});
+  if (x->rank() == 1) return v;
+  std::vector<int64_t> dims(static_cast<size_t>(x->rank()), 1);
+  dims[static_cast<size_t>(from_front)] = (*s)[0].value();
+  return ReshapedWeight(r.b, v, std::move(dims));
 }
 
 // --- quantize_linear ------------------------------------------------------------------------
@@ -179,6 +180,14 @@ absl::StatusOr<Values> DequantizeToFloat32(Rewrite& r) {
 }
 X2IR_LOWERING(dequantize_linear, DequantizeToFloat32);
 
+bool AreZeros(const Value* integers) {
+  const Tensor* constant = DenseConstant(integers);
+  for (int64_t i = 0; constant && i < constant->num_elements(); ++i) {
+    if (constant->AsInt(i) != 0) return false;
+  }
+  return constant;
+}
+
 // (x - zero_point) * scale. Differences of 16 bits and less are exact in float32.
 absl::StatusOr<Values> DequantizeAsArithmetic(Rewrite& r) {
   const DType x = r.dtype(0);
@@ -189,7 +198,7 @@ absl::StatusOr<Values> DequantizeAsArithmetic(Rewrite& r) {
     return CannotExpress("x of ", Name(x), " with a zero point has no other form");
   }
   Value* y = Expr(r.b, r.in(0)).To(DType::kFloat32);
-  if (Has(r, 2)) {
+  if (Has(r, 2) && !AreZeros(r.in(2))) {
     X2IR_ASSIGN_OR_RETURN(Value * zero_point, PlaceScale(r, r.in(2)));
     y = r.b.Op("sub", {y, CastNow({r.b, zero_point}, DType::kFloat32)});
   }

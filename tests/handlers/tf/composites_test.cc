@@ -1,0 +1,120 @@
+// Operators of TensorFlow that stay as they are where TensorFlow is written again, and those that
+// become ops of the IR. tests/conformance/tf_back_test.cc checks the numbers.
+#include "x2ir/core/composites.h"
+
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "tests/core/temp_dir_util.h"
+#include "x2ir/core/convert.h"
+#include "x2ir/graph_wrapper/status.h"
+#include "x2ir/graph_wrapper/text.h"
+
+namespace x2ir {
+namespace {
+
+bool HoldsOp(const Graph& graph, std::string_view op) {
+  for (const Node* node : graph.nodes()) {
+    if (node->op().view() == op) return true;
+  }
+  return false;
+}
+
+struct CompositeRow {
+  std::string_view op;  // that stays, or not
+  std::string_view inputs, nodes;
+  bool stays = true;
+};
+
+TEST(TfComposites, Stay) {
+  const CompositeRow rows[] = {
+      {"AdjustContrastv2", "x: float32[2,3,3], f: float32[]",
+       "y = tf.AdjustContrastv2(x, f) { T = type(float32[...]) }"},
+      {"Betainc", "x: float32[2]", "y = tf.Betainc(x, x, x) { T = type(float32[...]) }"},
+      {"L2Loss", "x: float32[2]", "y = tf.L2Loss(x) { T = type(float32[...]) }"},
+      {"MirrorPad", "x: float32[5]",
+       "p = int32[1,2]{1, 1} y = tf.MirrorPad(x, p) { mode = \"SYMMETRIC\" }"},
+      // The IR has one op for it.
+      {"MirrorPad", "x: float32[5]",
+       "p = int32[1,2]{1, 1} y = tf.MirrorPad(x, p) { mode = \"REFLECT\" }", false},
+      // With channels first, but not with channels last.
+      {"AvgPool", "x: float32[1,2,4,4]",
+       "y = tf.AvgPool(x) { ksize = [1, 1, 2, 2], strides = [1, 1, 2, 2], padding = \"VALID\", "
+       "data_format = \"NCHW\" }"},
+      {"AvgPool", "x: float32[1,4,4,2]",
+       "y = tf.AvgPool(x) { ksize = [1, 2, 2, 1], strides = [1, 2, 2, 1], padding = \"VALID\", "
+       "data_format = \"NHWC\" }",
+       false},
+      // What follows needs the sizes that it computes.
+      {"ReverseV2", "x: float32[2,n]",
+       "a = int32[1]{0} s = tf.Shape(x) { out_type = type(int32[...]) } r = tf.ReverseV2(s, a) "
+       "y = tf.Reshape(x, r)",
+       false},
+      // Complex numbers become real ones.
+      {"L2Loss", "x: complex64[2]", "y = tf.L2Loss(x)", false},
+      // They have a state, or draw numbers.
+      {"ScatterSub", "x: float32[2]",
+       "v = float32[2]{1, 2} i = int32[2]{0, 1} y = tf.ScatterSub(v, i, x)", false},
+      {"RandomGamma", "x: float32[2]", "n = int32[1]{3} y = tf.RandomGamma(n, x)", false},
+  };
+  for (const CompositeRow& row : rows) {
+    SCOPED_TRACE(row.nodes);
+    for (const std::string_view target : {"tf", "onnx", ""}) {
+      const auto graph =
+          ParseGraph(StrCat("graph g(", row.inputs, ") -> (y) {\n", row.nodes, "\n}"));
+      ASSERT_TRUE(graph.ok()) << graph.status();
+      Model model;
+      model.source_dialect = "tf";
+      model.graph = *graph;
+      ImportOptions options;
+      options.foreign.target = std::string(target);
+      const absl::Status read = ToIr(model, options);
+      const bool stays = row.stays && target == "tf";
+      if (!read.ok() && !row.stays) continue;  // refused, whatever is written
+      ASSERT_TRUE(read.ok()) << read;
+      EXPECT_EQ(HoldsOp(*model.graph, row.op), stays) << ToText(*model.graph);
+      if (!stays) continue;
+      EXPECT_TRUE(model.graph->outputs()[0]->shape());
+      const absl::Status written = FromIr(model, "tf");
+      ASSERT_TRUE(written.ok()) << written;
+      EXPECT_EQ(model.graph->num_nodes(), 1u) << ToText(*model.graph);
+    }
+  }
+}
+
+TEST(TfComposites, BecomeOpsWhereTheWholeModelChanges) {
+  constexpr std::string_view kGraph =
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { "
+      "key: 'shape' value { shape { dim { size: 4 } } } } } node { name: 'y' op: 'L2Loss' input: "
+      "'x' attr { key: 'T' value { type: DT_FLOAT } } } versions { producer: 1000 }";
+  const TempDir dir;
+  const std::string from = dir.Put("from.pbtxt", kGraph), to = dir.Path("to.pbtxt");
+  struct Row {
+    std::string_view what;
+    ConvertOptions options;
+    bool stays = false;
+  };
+  Row rows[] = {{"nothing", {}, true},
+                {"decompose", {}},
+                {"float16", {}},
+                {"a size", {}},
+                {"a size of the source", {}, true},
+                {"a name of a size", {}}};
+  rows[1].options.to.format_options.Set("decompose", true);
+  rows[2].options.to.narrow_floats = DType::kFloat16;
+  rows[3].options.to.shapes = {{"x", Shape({Dim(4)})}};
+  rows[4].options.from.shapes = {{"x", Shape({Dim(7)})}};
+  rows[5].options.from.dynamic = {{"x", 0, "n"}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what);
+    const absl::Status status = Convert(from, to, row.options);
+    ASSERT_TRUE(status.ok()) << status;
+    const absl::StatusOr<Model> read = Load(to);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(HoldsOp(*read->graph, "L2Loss"), row.stays);
+  }
+}
+
+}  // namespace
+}  // namespace x2ir
