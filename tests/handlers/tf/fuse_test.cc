@@ -123,18 +123,20 @@ TEST(TfFuse, KernelsAreNotTransposedInEachRun) {
   constexpr std::string_view kConv =
       "y = conv(x, w) { layout = \"channels_last\", auto_pad = \"VALID\", group = 1 }";
   const auto nodes = [&](std::string_view made) { return StrCat(kKernel, made, kConv); };
-  const std::string plain = nodes("w = dequantize_linear(k, s) { axis = 0 } ");
+  const std::string plain = nodes("w = dequantize_linear(k, s) { axis = 0, block_size = 0 } ");
   const std::string zeros =
-      nodes("z = int8[3]{0, 0, 0} w = dequantize_linear(k, s, z) { axis = 0 } ");
+      nodes("z = int8[3]{0, 0, 0} w = dequantize_linear(k, s, z) { axis = 0, block_size = 0 } ");
   const std::string shifted =
-      nodes("z = int8[3]{1, 0, -2} w = dequantize_linear(k, s, z) { axis = 0 } ");
+      nodes("z = int8[3]{1, 0, -2} w = dequantize_linear(k, s, z) { axis = 0, block_size = 0 } ");
   const std::string other_axis = nodes(
-      "t = float32[2]{0.5, 3} z = int8[2]{1, 2} w = dequantize_linear(k, t, z) { axis = 1 } ");
+      "t = float32[2]{0.5, 3} z = int8[2]{1, 2} w = dequantize_linear(k, t, z) { axis = 1, "
+      "block_size = 0 } ");
   // What the kernel is for besides stays as it is.
-  const std::string twice = StrCat(kKernel, "w = dequantize_linear(k, s) { axis = 0 } ",
-                                   "c = conv(x, w) { layout = \"channels_last\", auto_pad = "
-                                   "\"VALID\", group = 1 } f = reduce_sum(w) { keepdims = 0 } "
-                                   "y = add(c, f)");
+  const std::string twice =
+      StrCat(kKernel, "w = dequantize_linear(k, s) { axis = 0, block_size = 0 } ",
+             "c = conv(x, w) { layout = \"channels_last\", auto_pad = "
+             "\"VALID\", group = 1 } f = reduce_sum(w) { keepdims = 0, noop_with_empty_axes = 0 } "
+             "y = add(c, f)");
   const FuseRow rows[] = {
       {"x: float32[1,4,4,2]", plain, {"Cast", "Conv2D", "Mul"}},
       {"x: float32[1,4,4,2]", zeros, {"Cast", "Conv2D", "Mul"}},
@@ -155,8 +157,8 @@ TEST(TfFuse, NoTransposesOfImagesAndSequences) {
       {"x: float32[2,5,4], h: float32[2,4]",
        "y = scan(h, x) { body = graph b(s: float32[2,4], e: float32[2,4]) -> (t) { t = add(s, e) "
        "}, num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [0], "
-       "scan_output_axes = [], scan_output_directions = [] }",
-       {"StatelessWhile"}},
+       "scan_output_axes = []:ints, scan_output_directions = []:ints }",
+       {"GatherV2", "Shape", "StatelessWhile", "Sub"}},
   };
   for (const FuseRow& row : rows) ExpectTfOps(row, "tf");
 }
