@@ -51,8 +51,8 @@ class TfLists {
   TfArgs& a_;
 };
 
-// A file says of lists that they are variants, and no more. The types of the values that they become
-// are found at import.
+// A file says of lists that they are variants, and no more. The types of the values that they
+// become are found at import.
 void ForgetTypesOfLists(Graph& graph);
 
 }  // namespace x2ir
