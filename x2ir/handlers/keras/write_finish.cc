@@ -142,11 +142,22 @@ std::string_view WithoutRepeatedMarks(std::string_view name) {
 
 absl::Status FinishKeras(Model& model, const FormatOptions&) {
   Graph& graph = *model.graph;
+  const auto is_ours = [](const Node* node) {
+    return node->dialect() == Symbol(keras::kDialect) && node->output(0);
+  };
+  StringSet names;
   for (Node* node : graph.nodes()) {
-    if (node->dialect() != Symbol(keras::kDialect) || !node->output(0)) continue;
+    if (!is_ours(node)) continue;
     std::string name = node->name().empty() ? node->output(0)->name() : node->name();
     std::ranges::replace(name, '/', '_');  // as in the archive
-    node->set_name(std::string(WithoutRepeatedMarks(name)));
+    names.insert(name);
+    node->set_name(std::move(name));
+  }
+  for (Node* node : graph.nodes()) {
+    if (!is_ours(node)) continue;
+    if (std::string name(WithoutRepeatedMarks(node->name())); names.insert(name).second) {
+      node->set_name(std::move(name));
+    }
     if (node->op() == "Activation") TakeActivation(graph, node);
     if (node->op() == "ops.Add") TakeBias(graph, node);
     if (node->op() == "Conv1D" || node->op() == "Conv2D") TakeDepthwise(node);

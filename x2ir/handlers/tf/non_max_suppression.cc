@@ -161,14 +161,15 @@ absl::StatusOr<Values> NonMaxSuppressionWithOverlaps(TfArgs& a) {
 }
 
 absl::StatusOr<Value*> WriteNonMaxSuppression(TfWriter& w) {
-  return ToTfNonMaxSuppression(w, w.has(3) ? w.Reshape(w.in(3), {}) : w.Number(DType::kFloat32, 0));
+  return ToTfNonMaxSuppression(w, w.in(0),
+                               w.has(3) ? w.Reshape(w.in(3), {}) : w.Number(DType::kFloat32, 0));
 }
 
 }  // namespace
 
 // A NonMaxSuppressionV3 for each class of each image. Where there is no threshold of scores, all
 // finite ones are above the least number.
-absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w, Value* overlap) {
+absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w, Value* given, Value* overlap) {
   constexpr int64_t kMaxNodes = 1024;
   const auto dims = w.shape(1) ? w.shape(1)->Static() : std::nullopt;
   if (!dims || dims->size() != 3) return CannotExpress("classes or images of unknown number");
@@ -176,7 +177,7 @@ absl::StatusOr<Value*> ToTfNonMaxSuppression(TfWriter& w, Value* overlap) {
   if (images < 1 || classes < 1 || images > kMaxNodes / classes) {
     return CannotExpress(images, " images and ", classes, " classes");
   }
-  Expr boxes(w.b(), w.in(0));
+  Expr boxes(w.b(), given);
   if (w.Int("center_point_box") != 0) {
     const auto columns = [&](int64_t from) {
       return Gather(boxes, w.b().Ints({from + 1, from}), 2);
