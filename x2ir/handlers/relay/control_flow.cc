@@ -55,6 +55,7 @@ absl::StatusOr<Values> WithStacks(RelayWriter& w, size_t carried) {
     round->AddOutput(ScatterNd(stack, Reshape(number, {1, 1}), row, "none"));
   }
   X2IR_RETURN_IF_ERROR(b.status());
+  b.PutInOrderOfUse(round->outputs());
   for (Node* node : b.made()) round->NameValues(node, "stacked");
   return w.b().Ops("loop", std::move(operands), {{"body", std::move(round)}}, w.num_outputs());
 }

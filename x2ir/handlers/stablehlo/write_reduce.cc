@@ -129,8 +129,7 @@ auto ToRunning(const char* op) {
   };
 }
 
-// --- The largest elements
-// -------------------------------------------------------------------------
+// --- The largest elements ------------------------------------------------------------------------
 
 // A float as JAX compares it to sort: zeros of both signs are alike, and all NaNs.
 Expr SortedAs(const Expr& x) {

@@ -20,6 +20,7 @@ absl::StatusOr<std::shared_ptr<Graph>> RegionOf(const std::vector<Type>& argumen
   const std::vector<Expr> results = body(inputs);
   X2IR_RETURN_IF_ERROR(b.status());
   for (const Expr& result : results) graph->AddOutput(result);
+  b.PutInOrderOfUse(graph->outputs());
   for (Node* node : b.made()) graph->NameValues(node, node->op().view());
   return graph;
 }

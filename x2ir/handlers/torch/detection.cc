@@ -69,6 +69,7 @@ absl::StatusOr<Value*> WriteNms(TorchWriter& w) {
   round->AddOutput(b.Op("identity", {again}));
   round->AddOutput(kept & Not(covered));
   X2IR_RETURN_IF_ERROR(b.status());
+  b.PutInOrderOfUse(round->outputs());
   for (Node* node : round->nodes()) round->NameValues(node, "box");
   const Expr left{w, w.b().Ops("loop", {n, w.b().Scalar(DType::kBool, 1), there},
                                {{"body", std::move(round)}}, 1)[0]};

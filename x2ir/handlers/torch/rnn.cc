@@ -439,6 +439,7 @@ absl::StatusOr<Values> WriteDirection(TorchWriter& w, const RecurrentCell& cell,
   if (cell.lstm()) body->AddOutput(out.c);
   body->AddOutput(b.Op("identity", {y}));
   X2IR_RETURN_IF_ERROR(b.status());
+  b.PutInOrderOfUse(body->outputs());
   for (Node* node : body->nodes()) body->NameValues(node, "step");
   const size_t states = cell.lstm() ? 3 : 2;
   Values made = w.b().Ops("scan", operands,

@@ -227,6 +227,7 @@ absl::StatusOr<Values> RecurrentAsScan(Rewrite& r) {
       for (const Expr& state : next) body->AddOutput(state);
       body->AddOutput(y);
       X2IR_RETURN_IF_ERROR(inner.status());
+      inner.PutInOrderOfUse(body->outputs());
       for (Node* node : inner.made()) body->NameValues(node, "step");
     }
     const auto scanned = static_cast<int64_t>(operands.size() - states);
