@@ -71,8 +71,7 @@ TEST_F(SavedModelTest, SignatureAndVariables) {
   EXPECT_EQ(Load(),
             "graph serving_default(x: float32[?,2]) -> (y: float32[?,2]) {\n"
             "  dense/kernel = float32[2]{3, 4}\n"
-            "  StatefulPartitionedCall = tf.__inference(x, dense/kernel)\n"
-            "  y: float32[?,2] = tf.Identity(StatefulPartitionedCall)\n"
+            "  y: float32[?,2] = tf.__inference(x, dense/kernel)\n"
             "}\n")
       << Load();
   EXPECT_THAT(Load({.signature = "other"}),

@@ -127,10 +127,10 @@ TEST(QuantizeHandlers, Export) {
        "y = onnx.Cast(y_dequantize_linear) { to = 10 }"},
       {9, "x: int8[n,4], s: float32[4], z: int8[4]) -> (y)",
        "y = dequantize_linear(x, s, z) { axis = 1, block_size = 0 }",
-       "y_cast = onnx.Cast(x) { to = 1 }\n y_unsqueeze = onnx.Unsqueeze(z) { axes = [0] }\n "
-       "y_cast_1 = onnx.Cast(y_unsqueeze) { to = 1 }\n y_sub = onnx.Sub(y_cast, y_cast_1)\n "
-       "y_unsqueeze_1 = onnx.Unsqueeze(s) { axes = [0] }\n "
-       "y = onnx.Mul(y_sub, y_unsqueeze_1)"},
+       "y_const = int64[2]{1, 4}\n y_const_1 = int64[2]{1, 4}\n"
+       "y_cast = onnx.Cast(x) { to = 1 }\n y_reshape = onnx.Reshape(z, y_const)\n "
+       "y_cast_1 = onnx.Cast(y_reshape) { to = 1 }\n y_sub = onnx.Sub(y_cast, y_cast_1)\n "
+       "y_reshape_1 = onnx.Reshape(s, y_const_1)\n y = onnx.Mul(y_sub, y_reshape_1)"},
       {9, "x: int32[n], s: float32[], z: int32[]) -> (y)",
        "y = dequantize_linear(x, s, z) { block_size = 0 }", "error int32 with a zero point"},
       {9, "x: uint8[n,3,8], w: uint8[k,3,3]) -> (y)",

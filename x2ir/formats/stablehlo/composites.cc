@@ -30,6 +30,13 @@ bool IsComposite(const mlir::AttrList& attrs) {
   return named;
 }
 
+// Fields in the order of their names, as MLIR has them: texts may have another one.
+void SortFields(Attr& attr) {
+  std::ranges::stable_sort(attr.fields, {}, [](const auto& field) { return field.first.view(); });
+  for (auto& [name, field] : attr.fields) SortFields(field);
+  for (Attr& item : attr.items) SortFields(item);
+}
+
 // Empty where it cannot be kept.
 std::string TextOf(const mlir::Op& op) {
   Attr all;
@@ -38,6 +45,7 @@ std::string TextOf(const mlir::Op& op) {
     if (name != "decomposition") all.fields.emplace_back(name, attr);
   }
   if (!IsComposite(all.fields)) return "";
+  SortFields(all);
   const auto text = mlir::AttrText(all);
   const bool fits = text.ok() && text->size() <= kLongestComposite;
   // What MLIR's text does not hold is not read again.
