@@ -5,7 +5,6 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import { small } from "../../view/browser/graphs.mjs";
-import { rehearsal } from "../../../wasm/app/rehearsal.js";
 import { sharedFolder } from "../../oracle/shared.mjs";
 import {
   DEMO,
@@ -145,7 +144,17 @@ test("conversions to three targets are the program's, byte for byte", async () =
   });
 });
 
+// A module of the page, which Node before 22 takes for one of another kind by its name.
+const ofThePage = (name) =>
+  import(
+    "data:text/javascript," +
+      encodeURIComponent(
+        readFileSync(new URL(`../../../wasm/app/${name}`, import.meta.url), "utf8"),
+      )
+  );
+
 test("the network of rehearsals is converted to every format", async () => {
+  const { rehearsal } = await ofThePage("rehearsal.js");
   for (const { name, writes } of JSON.parse(execFileSync(flags.x2ir, ["formats", "--json"], { encoding: "utf8" }))) {
     if (!writes) continue;
     const [args, [[, network]]] = rehearsal(name);
