@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/builder.h"
+#include "x2ir/ops/splice.h"
 
 namespace x2ir {
 namespace {
@@ -73,10 +74,12 @@ struct Numbered {
   uint64_t number = 0;
 };
 
-// Of names that differ in their number alone, the first value has the least number, and so on.
-void NumberInOrder(Graph& graph, const std::vector<Value*>& constants) {
+// Of names that begin with `start` and differ in their number alone, the first value has the least
+// number, and so on. Other names are of the source.
+void NumberInOrder(Graph& graph, const std::vector<Value*>& constants, std::string_view start) {
   StringMap<std::vector<Value*>> alike;
   for (Value* constant : constants) {
+    if (!constant->name().starts_with(start)) continue;
     alike[std::string(Numbered(constant->name()).base)].push_back(constant);
   }
   const auto less = [](const Value* a, const Value* b) {
@@ -109,10 +112,13 @@ void PutLast(Graph& graph, const std::vector<Value*>& constants) {
 // Orders nodes and constants of one graph.
 class ByUse {
  public:
-  ByUse(Graph& graph, const std::vector<Node*>& nodes, const std::vector<Value*>& constants)
+  // `start`: what names that were made for constants begin with.
+  ByUse(Graph& graph, const std::vector<Node*>& nodes, const std::vector<Value*>& constants,
+        std::string start)
       : graph_(graph),
         nodes_(nodes),
         constants_(constants),
+        start_(std::move(start)),
         unmet_nodes_(nodes),
         unmet_constants_(constants) {}
 
@@ -150,7 +156,7 @@ class ByUse {
                  [&](const Value* constant) { return read.contains(constant); });
     if (constant_order_ == as_made) return;
     PutLast(graph_, constant_order_);
-    NumberInOrder(graph_, constant_order_);
+    NumberInOrder(graph_, constant_order_, start_);
   }
 
   void Enter(Node* node) {
@@ -182,6 +188,7 @@ class ByUse {
   Graph& graph_;
   const std::vector<Node*>& nodes_;
   const std::vector<Value*>& constants_;
+  const std::string start_;
   Unmet<Node> unmet_nodes_;
   Unmet<Value> unmet_constants_;
   std::vector<Node*> node_order_;
@@ -201,10 +208,10 @@ void OrderNewBodies(Node& node) {
       for (const Value* output : each->outputs())
         is_new = is_new && (!output || output->name().empty());
     }
-    if (!is_new) continue;
+    if (!is_new || nodes.empty()) continue;
     for (Node* each : nodes) OrderNewBodies(*each);
     const std::vector<Value*> constants = body->constants();
-    ByUse(*body, nodes, constants).Order(body->outputs(), nullptr);
+    ByUse(*body, nodes, constants, "").Order(body->outputs(), nullptr);
   }
 }
 
@@ -213,8 +220,11 @@ void OrderNewBodies(Node& node) {
 void Builder::PutInOrderOfUse(absl::Span<Value* const> results) {
   for (x2ir::Node* node : at_.made) OrderNewBodies(*node);
   if (at_.made.size() + at_.constants.size() < 2) return;
+  // As Constant makes names.
+  std::string start = at_.name_hint.empty() && at_.hint_of ? HintOf(*at_.hint_of) : at_.name_hint;
+  if (!start.empty()) start += "_";
   std::vector<x2ir::Node*> order =
-      ByUse(*at_.graph, at_.made, at_.constants).Order(results, at_.before);
+      ByUse(*at_.graph, at_.made, at_.constants, std::move(start)).Order(results, at_.before);
   at_.made = std::move(order);
 }
 
