@@ -6,6 +6,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
@@ -33,12 +34,6 @@ Value* ScalarOf(NodeWriter& w, Value* v) {
 // The same in a nested graph.
 Value* ScalarIn(Builder& b, Value* v) {
   return v->shape() && v->shape()->rank() == 0 ? v : b.Op("reshape", {v, b.Ints({})});
-}
-
-absl::Status NameMade(Builder& b, std::string_view hint) {
-  X2IR_RETURN_IF_ERROR(b.status());
-  for (Node* node : b.made()) b.graph().NameValues(node, hint);
-  return absl::OkStatus();
 }
 
 }  // namespace
