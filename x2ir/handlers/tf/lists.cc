@@ -4,11 +4,65 @@
 #include <memory>
 
 #include "x2ir/builder/shapes.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
 constexpr int64_t kFew = 64;  // elements that are written out
+
+// How many elements a sequence has, where the nodes that make it say so.
+std::optional<int64_t> KnownLength(const Value* list) {
+  constexpr int kMaxHops = 256;
+  int64_t added = 0;
+  for (int hops = 0; hops < kMaxHops; ++hops) {
+    const Node* made = list->producer();
+    if (!made) return std::nullopt;
+    if (made->Is("sequence_empty")) return added;
+    if (made->Is("sequence_construct")) return added + static_cast<int64_t>(made->num_inputs());
+    if (made->Is("sequence_insert")) {
+      ++added;
+    } else if (made->Is("sequence_erase")) {
+      --added;
+    } else if (!made->Is("identity")) {
+      return std::nullopt;
+    }
+    list = made->input(0);
+  }
+  return std::nullopt;
+}
+
+const Value* BeforeCasts(const Value* v) {
+  while (v->producer() && (v->producer()->Is("cast") || v->producer()->Is("reshape"))) {
+    v = v->producer()->input(0);
+  }
+  return v;
+}
+
+bool IsKnownAs(const Value* v, int64_t number) {
+  const auto known = KnownInts(v);
+  return known && known->size() == 1 && (*known)[0] == number;
+}
+
+// Whether indices are those of all elements in their order: 0, 1, ..., to what the length is.
+bool AreOfAll(const Value* list, const Value* indices) {
+  const bool stacked = list->type().is_tensor();
+  if (const auto known = KnownInts(indices)) {
+    for (size_t i = 0; i < known->size(); ++i) {
+      if ((*known)[i] != static_cast<int64_t>(i)) return false;
+    }
+    const auto count = static_cast<int64_t>(known->size());
+    return stacked ? DimAt(list, 0) == Dim(count) : KnownLength(list) == count;
+  }
+  const Node* range = BeforeCasts(indices)->producer();
+  if (!range || !range->Is("range")) return false;
+  if (!IsKnownAs(range->input(0), 0) || !IsKnownAs(range->input(2), 1)) return false;
+  const Node* length = BeforeCasts(range->input(1))->producer();
+  if (!length || length->num_inputs() == 0 || length->input(0) != list) return false;
+  if (!stacked) return length->Is("sequence_length");
+  return length->Is("shape") && length->attrs().Int("start") == 0 &&
+         length->attrs().Int("end", 0) == 1;
+}
 
 }  // namespace
 
@@ -66,7 +120,10 @@ Value* TfLists::New(Value* size, DType dtype, const std::optional<Shape>& elemen
 }
 
 Value* TfLists::Length(Value* list) {
-  if (!IsStacked(list)) return a_.Op("sequence_length", {list});
+  if (!IsStacked(list)) {
+    const auto known = KnownLength(list);
+    return known ? a_.b().Int(*known) : a_.Op("sequence_length", {list});
+  }
   return ReshapeTo({a_, OneSize(list, 0)}, Ints(a_, {}));
 }
 
@@ -88,6 +145,11 @@ Value* TfLists::Set(Value* list, Value* index, Value* item, bool grows) {
     return b.Op("sequence_erase", {b.Op("sequence_insert", {list, item, at}), behind});
   };
   if (!grows) return replaced(a_.b());
+  const auto known = KnownInts(at);
+  if (const auto length = KnownLength(list); length && known && known->size() == 1) {
+    if ((*known)[0] >= 0 && (*known)[0] < *length) return replaced(a_.b());
+    if ((*known)[0] == *length) return Append(list, item);
+  }
   std::shared_ptr<Graph> graphs[2];
   for (const bool inside : {false, true}) {
     graphs[inside] = std::make_shared<Graph>(inside ? "write" : "append");
@@ -120,6 +182,7 @@ Value* TfLists::Stack(Value* list) {
 }
 
 Value* TfLists::Gather(Value* list, Value* indices) {
+  if (AreOfAll(list, indices)) return Stack(list);
   return a_.Op("gather", {Stack(list), Index(indices)}, {{"axis", 0}});
 }
 

@@ -35,9 +35,12 @@ absl::StatusOr<Value*> Reserve(TfArgs& a) {
   return TfLists(a).New(a.in(1), dtype, ElementShape(a, 0), false);
 }
 
+// A list whose elements may get other shapes later says so by a shape of unknown rank.
 Value* FromTensor(TfArgs& a) {
   IgnoreElement(a);
-  return a.Op("identity", {a.in(0)});
+  a.in(1);
+  if (a.rank(1) != 0) return a.Op("identity", {a.in(0)});
+  return a.Op("split_to_sequence", {a.in(0)}, {{"axis", 0}, {"keepdims", 0}});
 }
 
 Value* GetItem(TfArgs& a) {
@@ -109,7 +112,6 @@ Value* Resize(TfArgs& a) { return TfLists(a).Resize(a.in(0), a.in(1)); }
 }  // namespace
 
 X2IR_TF(sequence_empty).From({{"EmptyTensorList", EmptyList}, {"TensorListReserve", Reserve}});
-X2IR_TF(identity).From("TensorListFromTensor", FromTensor);
 X2IR_TF(sequence_at).From("TensorListGetItem", GetItem);
 X2IR_TF(sequence_insert)
     .From({{"TensorListSetItem", SetItem},
@@ -125,6 +127,7 @@ X2IR_TF(concat_from_sequence)
            {"TensorListGather", ListGather},
            {"TensorListConcat", ListConcat},
            {"TensorListConcatV2", ListConcat}});
-X2IR_TF(split_to_sequence).From("TensorListSplit", ListSplit);
+X2IR_TF(split_to_sequence)
+    .From({{"TensorListFromTensor", FromTensor}, {"TensorListSplit", ListSplit}});
 
 }  // namespace x2ir
