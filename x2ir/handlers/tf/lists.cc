@@ -32,6 +32,31 @@ std::optional<int64_t> KnownLength(const Value* list) {
   return std::nullopt;
 }
 
+bool IsNeverEmpty(const Value* list) {
+  const Node* made = list->producer();
+  while (made && made->Is("identity")) made = made->input(0)->producer();
+  if (!made) return false;
+  return made->Is("sequence_insert") || made->Is("sequence_construct") ||
+         KnownLength(list).value_or(0) > 0;
+}
+
+// The sizes of all elements of a sequence, where they are known: of its type, or told.
+std::optional<std::vector<int64_t>> SizesOf(const Value* list, const std::optional<Shape>& told) {
+  const Shape* own = list->type().element().shape();
+  if (const auto sizes = own ? own->Static() : std::nullopt) return sizes;
+  return told ? told->Static() : std::nullopt;
+}
+
+// Those of an element that has no rows.
+std::optional<std::vector<int64_t>> SizesWithoutRows(const Value* list,
+                                                     const std::optional<Shape>& told) {
+  const Shape* shape = told ? &*told : list->type().element().shape();
+  if (!shape || shape->rank() == 0) return std::nullopt;
+  std::vector<Dim> dims = shape->dims();
+  dims[0] = Dim(0);
+  return Shape(std::move(dims)).Static();
+}
+
 const Value* BeforeCasts(const Value* v) {
   while (v->producer() && (v->producer()->Is("cast") || v->producer()->Is("reshape"))) {
     v = v->producer()->input(0);
@@ -176,14 +201,20 @@ Values TfLists::Pop(Value* list) {
   return {rest, a_.Op("gather", {list, last}, {{"axis", 0}})};
 }
 
-Value* TfLists::Stack(Value* list) {
+Value* TfLists::Stack(Value* list, const std::optional<Shape>& element) {
   if (IsStacked(list)) return a_.Op("identity", {list});
-  return a_.Op("concat_from_sequence", {list}, {{"axis", 0}, {"new_axis", 1}});
+  const AttributeMap stacked = {{"axis", 0}, {"new_axis", 1}};
+  const auto sizes = SizesOf(list, element);
+  if (!sizes || IsNeverEmpty(list)) return a_.Op("concat_from_sequence", {list}, stacked);
+  // IR has no stack of nothing: one row more, which is then left out.
+  Value* row = a_.Op("expand", {Zero(list->type().element().dtype()), a_.b().Ints(*sizes)});
+  Value* more = a_.Op("concat_from_sequence", {a_.Op("sequence_insert", {list, row})}, stacked);
+  return a_.Op("slice", {more, a_.b().Ints({0}), a_.b().Ints({-1}), a_.b().Ints({0})});
 }
 
-Value* TfLists::Gather(Value* list, Value* indices) {
-  if (AreOfAll(list, indices)) return Stack(list);
-  return a_.Op("gather", {Stack(list), Index(indices)}, {{"axis", 0}});
+Value* TfLists::Gather(Value* list, Value* indices, const std::optional<Shape>& element) {
+  if (AreOfAll(list, indices)) return Stack(list, element);
+  return a_.Op("gather", {Stack(list, element), Index(indices)}, {{"axis", 0}});
 }
 
 Value* TfLists::ScatterNew(Value* size, Value* indices, Value* value) {
@@ -228,8 +259,14 @@ Value* TfLists::Scatter(Value* list, Value* indices, Value* value, bool grows) {
   return ScatterNew(a_.Op("add", {most, a_.b().Int(1)}), indices, value);
 }
 
-Values TfLists::Concat(Value* list, bool lengths) {
+Values TfLists::Concat(Value* list, bool lengths, const std::optional<Shape>& element) {
   if (!IsStacked(list)) {
+    const auto none = SizesWithoutRows(list, element);
+    if (none && !lengths && !IsNeverEmpty(list)) {
+      // IR has no concatenation of nothing: an element without rows more.
+      Value* row = a_.Op("expand", {Zero(list->type().element().dtype()), a_.b().Ints(*none)});
+      list = a_.Op("sequence_insert", {list, row});
+    }
     const AttributeMap joined = {{"axis", 0}, {"new_axis", 0}};
     Value* rows = nullptr;
     if (lengths) {
