@@ -41,47 +41,47 @@ bool IsRoundOfLoop(const Value& v) {
 
 // Whether integers are never negative: numbers, sizes, numbers of rounds, and what is computed of
 // them by what keeps that. What a loop carries is if its first value is, and if each next one is
-// where the one before is: `assumed` are such values.
-bool IsFromTheFront(const Value* v, std::vector<const Value*>& assumed, int depth = 0) {
-  constexpr int kDeepest = 16;
-  if (!v || depth == kDeepest) return false;
-  if (const auto known = KnownTensor(*v)) {
-    for (int64_t i = 0; i < known->num_elements(); ++i) {
-      if (known->AsInt(i) < 0) return false;
+// where the one before is.
+class FromTheFront {
+ public:
+  bool Is(const Value* v) {
+    if (!v || --looks_ < 0) return false;
+    if (const auto known = KnownTensor(*v)) {
+      for (int64_t i = 0; i < known->num_elements(); ++i) {
+        if (known->AsInt(i) < 0) return false;
+      }
+      return true;
     }
-    return true;
+    if (IsRoundOfLoop(*v) || std::find(assumed_.begin(), assumed_.end(), v) != assumed_.end()) {
+      return true;
+    }
+    if (const CarriedValue carried = CarriedOf(*v); carried.first) {
+      if (!Is(carried.first)) return false;
+      assumed_.push_back(v);
+      return Is(carried.next);
+    }
+    const Node* made = v->producer();
+    if (!made) return false;
+    for (const char* op : {"sequence_length", "shape", "size"}) {
+      if (made->Is(op)) return true;
+    }
+    for (const char* op :
+         {"cast", "gather", "identity", "reshape", "slice", "squeeze", "unsqueeze"}) {
+      if (made->Is(op)) return IsInteger(made->input(0)->dtype()) && Is(made->input(0));
+    }
+    for (const char* op : {"add", "max", "min", "mul"}) {
+      if (!made->Is(op)) continue;
+      const std::vector<Value*> all = made->inputs();
+      return std::all_of(all.begin(), all.end(), [&](const Value* of) { return Is(of); });
+    }
+    return false;
   }
-  if (IsRoundOfLoop(*v) || std::find(assumed.begin(), assumed.end(), v) != assumed.end()) {
-    return true;
-  }
-  const auto is = [&](const Value* of) { return IsFromTheFront(of, assumed, depth + 1); };
-  if (const CarriedValue carried = CarriedOf(*v); carried.first) {
-    if (!is(carried.first)) return false;
-    assumed.push_back(v);
-    const bool stays = is(carried.next);
-    if (!stays) assumed.pop_back();
-    return stays;
-  }
-  const Node* made = v->producer();
-  if (!made) return false;
-  for (const char* op : {"sequence_length", "shape", "size"}) {
-    if (made->Is(op)) return true;
-  }
-  for (const char* op :
-       {"cast", "gather", "identity", "reshape", "slice", "squeeze", "unsqueeze"}) {
-    if (made->Is(op)) return IsInteger(made->input(0)->dtype()) && is(made->input(0));
-  }
-  for (const char* op : {"add", "max", "min", "mul"}) {
-    if (!made->Is(op)) continue;
-    const std::vector<Value*> all = made->inputs();
-    return std::all_of(all.begin(), all.end(), is);
-  }
-  return false;
-}
-bool IsFromTheFront(const Value* v) {
-  std::vector<const Value*> assumed;
-  return IsFromTheFront(v, assumed);
-}
+
+ private:
+  int looks_ = 256;  // at so many values
+  std::vector<const Value*> assumed_;
+};
+bool IsFromTheFront(const Value* v) { return FromTheFront().Is(v); }
 
 bool IsTfList(const Value* v) {
   return v && v->type().kind() == Type::kSequence && v->type().element().is_tensor() &&
