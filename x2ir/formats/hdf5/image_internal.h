@@ -7,6 +7,7 @@
 #ifndef X2IR_FORMATS_HDF5_IMAGE_INTERNAL_H_
 #define X2IR_FORMATS_HDF5_IMAGE_INTERNAL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -99,7 +100,7 @@ class Image {
   Image(std::string_view bytes, bool verify)
       : bytes_(bytes), verify_(verify), structures_{bytes.size() + kSlack} {
     const uint64_t more = kNowhere / kReadings;
-    indexes_.left = kReadings * (bytes.size() < more ? bytes.size() : more);
+    indexes_.left = kReadings * (std::min(uint64_t{bytes.size()}, more));
   }
 
   std::string_view bytes() const { return bytes_; }

@@ -46,8 +46,7 @@ bool HasElements(const Value* x, int64_t count) {
 // Builds the layer that a call is. A call whose weights do not fit is not a layer.
 class LayerFinder {
  public:
-  LayerFinder(const Call& call, const std::vector<const Value*>& results, const WeightMaker& add)
-      : call_(call), results_(results), add_(add) {}
+  LayerFinder(const Call& call, const WeightMaker& add) : call_(call), add_(add) {}
 
   std::unique_ptr<Layer> Conv(std::string_view type, bool transposed);
   std::unique_ptr<Layer> Linear(std::string_view x, std::string_view weight, bool as_it_is);
@@ -126,7 +125,6 @@ class LayerFinder {
     bool transposed, buffer;
   };
   const Call& call_;
-  const std::vector<const Value*>& results_;
   const WeightMaker& add_;
   std::unique_ptr<Layer> layer_;
   std::vector<Taken> taken_;
@@ -357,9 +355,8 @@ std::unique_ptr<Layer> LayerFinder::Recurrent(std::string_view type) {
 
 }  // namespace
 
-std::unique_ptr<Layer> FindLayer(const Call& call, const std::vector<const Value*>& results,
-                                 const WeightMaker& add) {
-  LayerFinder f(call, results, add);
+std::unique_ptr<Layer> FindLayer(const Call& call, const WeightMaker& add) {
+  LayerFinder f(call, add);
   const std::string_view op = call.op;
   const auto one = [&](std::string_view name) {
     const Argument* argument = call.Find(name);

@@ -187,8 +187,7 @@ struct WeightMaker {
   // A weight of a constant, or of what MovedConstant gives.
   std::function<Weight*(const Value* constant, bool transposed, bool buffer)> add;
 };
-std::unique_ptr<Layer> FindLayer(const Call& call, const std::vector<const Value*>& results,
-                                 const WeightMaker& add);
+std::unique_ptr<Layer> FindLayer(const Call& call, const WeightMaker& add);
 
 // What a call that is not a layer after all is spelled as.
 void SpellOut(Call& call);

@@ -761,7 +761,7 @@ class Reader {
                               return copied ? added : program_->weight_of_[constant] = added;
                             }};
     for (auto& step : steps_) {
-      step->layer = FindLayer(step->call, step->results, maker);
+      step->layer = FindLayer(step->call, maker);
       if (!step->layer) SpellOut(step->call);
       if (step->layer && !step->layer->first) {
         layer_with_.try_emplace(step->layer->constants, step.get());

@@ -79,8 +79,7 @@ absl::StatusOr<Value*> Recurrent(DarknetArgs& a, bool images) {
 class Gates {
  public:
   Gates(DarknetArgs& a, bool images)
-      : a_(a),
-        parts_(a, images),
+      : parts_(a, images),
         names_(a.StringList(darknet::kParts)),
         x_(images ? a.image() : a.in(0)),
         activation_(images ? a.Text("activation", "linear") : "linear") {}
@@ -103,7 +102,6 @@ class Gates {
   }
 
  private:
-  DarknetArgs& a_;
   Parts parts_;
   std::vector<std::string> names_;
   Expr x_ = nullptr;

@@ -71,7 +71,6 @@ std::optional<std::vector<int64_t>> BatchSizes(const Type& type) {
 
 // The operand with these batches as one axis.
 Value* InBatches(RelayWriter& w, Value* x, const std::vector<int64_t>& batches) {
-  const Builder::Operands operands;
   const Expr e(w, x);
   const int64_t rank = e.rank();
   std::vector<Size> sizes(batches.begin(), batches.end());

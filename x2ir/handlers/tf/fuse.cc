@@ -30,8 +30,9 @@ class TfFuser {
       for (Graph* inner : node->subgraphs()) TfFuser(*inner, check_).Run();
       if (node->dialect().view() != "tf" || Unpack(node)) continue;
       if (node->num_outputs() != 1) continue;
-      std::any_of(std::begin(kRules), std::end(kRules),
-                  [&](auto rule) { return (this->*rule)(node); });
+      for (const auto rule : kRules) {
+        if ((this->*rule)(node)) break;
+      }
     }
   }
 

@@ -152,7 +152,7 @@ Value* TransposeSet::Make(Value* value, const Perm& p) {
     PlaceBehindOperand(it->second);
     return it->second->output(0);
   }
-  Node* node = graph_.InsertNode(NodeBehind(value), kIrDialect, "transpose", {{value}});
+  Node* node = graph_.InsertNode(NodeBehind(value), kIrDialect, "transpose", {value});
   node->SetAttr("perm", AsInts(p));
   Type type = value->type();
   type.set_shape(Permuted(*value->shape(), p));

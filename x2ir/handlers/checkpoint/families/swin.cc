@@ -29,13 +29,7 @@ class SwinWindows {
  public:
   SwinWindows(Net& net, const x2ir::Size& batch, const x2ir::Size& rows, const x2ir::Size& columns,
               int64_t side, const x2ir::Size& shift)
-      : net_(net),
-        b_(net.b()),
-        batch_(batch),
-        rows_(rows),
-        columns_(columns),
-        side_(side),
-        shift_(shift) {
+      : b_(net.b()), batch_(batch), rows_(rows), columns_(columns), side_(side), shift_(shift) {
     across_ = Count(rows), along_ = Count(columns);
     padded_rows_ = Times(b_, across_, side), padded_columns_ = Times(b_, along_, side);
     count_ = Times(b_, batch_, Times(b_, across_, along_));
@@ -105,7 +99,6 @@ class SwinWindows {
     return Mod(Iota(Scalar(b_, count)) + Scalar(b_, from), Scalar(b_, n));
   }
 
-  Net& net_;
   Builder& b_;
   x2ir::Size batch_, rows_, columns_;
   int64_t side_;
