@@ -4,12 +4,15 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/core/back_util.h"
 #include "tests/core/temp_dir_util.h"
 #include "tests/formats/tf_proto_util.h"
+#include "x2ir/core/convert.h"
 #include "x2ir/formats/io/checksums.h"
 #include "x2ir/formats/tensorflow/checkpoint_internal.h"
 #include "x2ir/formats/tensorflow/sorted_table_internal.h"
 #include "x2ir/formats/tensorflow/tensorflow.h"
+#include "x2ir/formats/tensorflow/tensorflow_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/text.h"
 
@@ -187,6 +190,74 @@ TEST_F(SavedModelTest, PortsOfSignatures) {
   EXPECT_THAT(load({}, {{"z", "no:0", kFloat, {}}}),
               HasSubstr("output 'z': there is no node 'no'"));
   EXPECT_THAT(load({}, {{"z", "n:7", kFloat, {}}}), Not(HasSubstr("INTERNAL")));
+}
+
+// What a SavedModel calls its function, and its inputs and outputs, once more when it is written.
+TEST_F(SavedModelTest, NamesAreWrittenAgain) {
+  // Names of signatures, each with its inputs and outputs.
+  const auto names = [](const MemoryFiles& files) {
+    tf_format::Source source;
+    source.bytes = files->at("s/saved_model.pb");
+    std::string text;
+    const auto read = tf_format::ReadSavedModelProto(source, "");
+    if (!read.ok()) return read.status().ToString();
+    for (const tf_format::SignatureProto& signature : read->signatures) {
+      StrAppend(&text, text.empty() ? "" : "; ", signature.name, ":");
+      for (const tf_format::PortProto& port : signature.inputs) StrAppend(&text, " ", port.name);
+      text += " ->";
+      for (const tf_format::PortProto& port : signature.outputs) StrAppend(&text, " ", port.name);
+    }
+    return text;
+  };
+  const std::string nodes = GraphDef({PlaceholderOf("p", {3}), NodeDef("n", "Neg", {"p"})});
+  struct Row {
+    std::string saved;
+    TensorFlowOptions read;
+    std::string asked, names, rename = "";
+  };
+  const std::vector<Port> x = {{"x", "p:0", kFloat, {3}}}, y = {{"y", "n:0", kFloat, {3}}};
+  const std::vector<Port> other = {{"z", "p:0", kFloat, {3}}};
+  const std::vector<Port> out_x = {{"x", "n:0", kFloat, {3}}};
+  const Row rows[] = {
+      {SavedModel(nodes, "serving_default", x, y), {}, "", "serving_default: x -> y"},
+      {SavedModel(nodes, "predict", x, y), {}, "", "predict: x -> y; serving_default: x -> y"},
+      {SavedModel(nodes, "predict", x, y),
+       {.signature = "predict"},
+       "",
+       "predict: x -> y; serving_default: x -> y"},
+      {SavedModel(nodes, "predict", x, y), {}, "mine", "mine: x -> y"},
+      // An input and an output of one name.
+      {SavedModel(nodes, "serving_default", x, out_x), {}, "", "serving_default: x -> x"},
+      {SavedModel(nodes, "serving_default", x, out_x),
+       {},
+       "",
+       "serving_default: image -> x",
+       "image"},
+      // A part of the function is not what the source calls so.
+      {SavedModel(nodes, "predict", other, y), {.outputs = {"y"}}, "", "serving_default: z -> y"},
+  };
+  for (const Row& row : rows) {
+    for (const bool converted : {false, true}) {
+      Put("saved_model.pb", row.saved);
+      absl::StatusOr<Model> model = LoadModel(row.read);
+      ASSERT_TRUE(model.ok()) << model.status();
+      if (!row.rename.empty()) model->graph->Rename(model->graph->inputs()[0], row.rename);
+      if (converted) {
+        ASSERT_TRUE(ToIr(*model).ok());
+        ASSERT_TRUE(FromIr(*model, "tf").ok());
+      }
+      const auto files = std::make_shared<std::map<std::string, std::string>>();
+      ASSERT_TRUE(WriteTensorFlow(*model, IntoMemory("s", files), {.signature = row.asked}).ok());
+      EXPECT_EQ(names(files), row.names) << converted;
+      if (converted || !row.asked.empty()) continue;
+      // And with the same bytes the next time.
+      const auto again = std::make_shared<std::map<std::string, std::string>>();
+      const auto read = ReadTensorFlow(FromMemory("s/", "saved_model.pb", files));
+      ASSERT_TRUE(read.ok()) << read.status();
+      ASSERT_TRUE(WriteTensorFlow(*read, IntoMemory("s", again)).ok());
+      EXPECT_EQ(*again, *files) << row.names;
+    }
+  }
 }
 
 // --inputs and --outputs name what the signature does, or the graph.

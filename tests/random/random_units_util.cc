@@ -196,6 +196,16 @@ constexpr RandomUnit kUnits[] = {
     {"x: float32[2,3], x1: float32[2,3]",
      "s = sequence_construct(x)\n t = sequence_insert(s, x1)\n u = sequence_erase(t)\n"
      "a = concat_from_sequence(u) { axis = 0 }"},
+    {"x: float32[2,3], x1: float32[4,3]",
+     "s = sequence_construct(x, x1)\n n = int64[]{3}\n"
+     "t = loop(n, _, s) { body = graph b(i: int64[], c: bool[], l: sequence(float32[?,3])) -> (c, "
+     "r) { last = int64[]{-1}\n e = sequence_at(l, last)\n r = sequence_insert(l, e, i) } }\n"
+     "a = concat_from_sequence(t) { axis = 0 }\n l = sequence_length(t)"},
+    {"x: float32[2,3], x1: float32[4,3]",
+     "s = sequence_construct(x, x1)\n z = float32[]{0}\n m = reduce_sum(x) { keepdims = 0 }\n"
+     "c = less(m, z)\n t = if(c) { then_branch = graph p() -> (u) { u = sequence_insert(s, x) },\n"
+     "else_branch = graph q() -> (v) { v = sequence_erase(s) } }\n"
+     "a = concat_from_sequence(t) { axis = 0 }\n i = int64[]{-1}\n e = sequence_at(t, i)"},
     {"x: float32[2,3]",
      "o = optional(x)\n h = optional_has_element(o)\n a = optional_get_element(o)"},
     // Losses, signals, and the rest.

@@ -431,8 +431,15 @@ class Exporter : public Driver {
                        [](const Value* output) { return output && !output->is_unused(); });
   }
 
+  static bool GivesSequence(const Node& node) {
+    const Type::Kind kind =
+        node.num_outputs() == 1 && node.output(0) ? node.output(0)->type().kind() : Type::kUnknown;
+    return kind == Type::kSequence || kind == Type::kOptional;
+  }
+
   // What could not be expressed may have lost its uses to the lowerings of what used it (a
-  // sequence whose elements alone are used): then it is removed, else it is an error.
+  // sequence whose elements alone are used): then it is removed, else it is an error. A sequence
+  // that nothing used is removed, too: what made it was left to the lowerings of no user.
   void Finish() {
     std::vector<Pending> failed;
     absl::flat_hash_set<const Node*> undecided;
@@ -442,7 +449,7 @@ class Exporter : public Driver {
       if (known_ && known_->needs_variables && last.was_used) {
         EraseUnusedSizes(*last.node, undecided);
       }
-      if (last.was_used && !IsUsed(*last.node)) {
+      if (!IsUsed(*last.node) && (last.was_used || GivesSequence(*last.node))) {
         ++report_.ops[last.origin->op.str()].lowered;
         EraseWithConstants(last.node);
       } else {

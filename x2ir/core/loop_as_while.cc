@@ -45,7 +45,7 @@ LoopAsWhile::LoopAsWhile(NodeWriter& w)
       stacked_(body_->outputs().size() - 1 - carried_),
       asks_(AsksFor(w, *body_)) {}
 
-absl::StatusOr<LoopAsWhile> LoopAsWhile::Of(NodeWriter& w) {
+absl::StatusOr<LoopAsWhile> LoopAsWhile::Of(NodeWriter& w, bool sequences) {
   LoopAsWhile loop(w);
   if (w.has(0)) {
     const auto known = KnownInts(w.in(0));
@@ -62,8 +62,11 @@ absl::StatusOr<LoopAsWhile> LoopAsWhile::Of(NodeWriter& w) {
   }
   for (size_t i = 0; i < loop.carried_; ++i) {
     Value* first = w.in(kFirstCarried + i);
-    if (!first || !first->type().is_tensor()) {
-      return CannotExpress("a loop that carries what is no tensor");
+    const bool carries = first && (first->type().is_tensor() ||
+                                   (sequences && first->type().kind() == Type::kSequence));
+    if (!carries) {
+      return CannotExpress("a loop that carries what is no tensor",
+                           sequences ? " or sequence" : "");
     }
     // As the body sees it in every round.
     loop.AddStack(first, loop.body_->inputs()[kFirstCarried + i]->type());

@@ -17,8 +17,9 @@ namespace X2IR_API x2ir {
 
 class LoopAsWhile {
  public:
-  // `w` writes the loop and outlives this. FailedPrecondition for a loop without an end.
-  static absl::StatusOr<LoopAsWhile> Of(NodeWriter& w);
+  // `w` writes the loop and outlives this. FailedPrecondition for a loop without an end, and for
+  // one that carries something else than tensors, or with `sequences` than tensors and sequences.
+  static absl::StatusOr<LoopAsWhile> Of(NodeWriter& w, bool sequences = false);
 
   size_t carried() const { return carried_; }
   size_t stacked() const { return stacked_; }

@@ -127,6 +127,63 @@ TEST(TfLists, TensorLists) {
   EXPECT_EQ(Results(stacked, {"c"}, {Tensor::Of<int32_t>({2, 2}, {5, 6, 7, 8})}), "5 6 1 2 0 0");
 }
 
+// Lists without elements, and lists whose elements get other sizes.
+TEST(TfLists, EmptyListsAndOtherSizes) {
+  const std::pair<std::string, std::string> int32 = {"element_dtype", "type: DT_INT32"};
+  const std::string base = Const("any", -1) + Vector("two", {2}) + Vector("any2", {-1, 2}) +
+                           Vector("a", {1, 2}) + Vector("c", {3, 4, 5}) + Const("i0", 0) +
+                           Const("i1", 1);
+  struct Row {
+    std::string list;  // "l"
+    std::string op, shape, result;
+  };
+  const auto empty = [&](const std::string& shape) {
+    return N("l", "EmptyTensorList", {shape, "any"}, {int32});
+  };
+  const Row rows[] = {
+      // The list says its sizes, or the op; a tensor of no rows.
+      {empty("two"), "TensorListStack", "any", "0 2"},
+      {empty("any"), "TensorListStack", "two", "0 2"},
+      {empty("any"), "TensorListConcatV2", "any2", "0 2"},
+      {empty("any"), "TensorListStack", "any", "error"},
+      {empty("two") + N("m", "TensorListPushBack", {"l", "a"}, {int32}) +
+           N("l2", "TensorListPopBack", {"m", "two"}, {int32}),
+       "TensorListStack", "two", "0 2"},
+  };
+  for (const Row& row : rows) {
+    const bool popped = row.list.find("l2") != std::string::npos;
+    std::vector<std::string> operands = {popped ? "l2" : "l", row.shape};
+    if (row.op == "TensorListConcatV2") operands.push_back("none");
+    const std::string text = base + In("none", "DT_INT64", "dim { size: 0 }") + row.list +
+                             N("s", row.op, operands, {int32}) + N("n", "Shape", {"s"});
+    std::vector<Tensor> inputs;
+    if (operands.size() == 3) inputs.push_back(Tensor::Zeros(DType::kInt64, {0}));
+    const std::string got = Results(text, {"n"}, inputs);
+    if (row.result == "error") {
+      EXPECT_THAT(got, HasSubstr("INVALID_ARGUMENT"));
+    } else {
+      EXPECT_EQ(got, row.result) << row.list << row.op;
+    }
+  }
+  const std::string v = In("v", "DT_INT32", "dim { size: 2 } dim { size: 2 }") +
+                        N("l", "TensorListFromTensor", {"v", "any"}, {int32});
+  const Tensor four = Tensor::Of<int32_t>({2, 2}, {5, 6, 7, 8});
+  EXPECT_EQ(Results(base + v + N("m", "TensorListSetItem", {"l", "i0", "c"}, {int32}) +
+                        N("x", "TensorListGetItem", {"m", "i0", "any"}, {int32}) +
+                        N("y", "TensorListGetItem", {"m", "i1", "any"}, {int32}),
+                    {"x", "y"}, {four}),
+            "3 4 5 7 8");
+  // At a place that is given, also behind the last one.
+  const std::string at = base + N("l0", "EmptyTensorList", {"any", "any"}, {int32}) +
+                         N("l", "TensorListPushBack", {"l0", "a"}, {int32}) + In("p", "DT_INT32") +
+                         N("m", "TensorListSetItem", {"l", "p", "c"},
+                           {int32, {"resize_if_index_out_of_bounds", "b: true"}}) +
+                         N("x", "TensorListGetItem", {"m", "p", "any"}, {int32}) +
+                         N("n", "TensorListLength", {"m"});
+  EXPECT_EQ(Results(at, {"x", "n"}, {Tensor::Scalar<int32_t>(0)}), "3 4 5 1");
+  EXPECT_EQ(Results(at, {"x", "n"}, {Tensor::Scalar<int32_t>(1)}), "3 4 5 2");
+}
+
 TEST(TfRnn, BlockLstmStopsWhereItsLengthSays) {
   const auto lstm = [](const std::string& op, const std::string& name, const std::string& length) {
     return N(name, op, {length, "x", "c", "c", "w", "z", "z", "z", "bias"},

@@ -47,13 +47,13 @@ absl::StatusOr<Model> ReadTensorFlowFile(const Source& source, const ReadRequest
                                       "CPUs. By default they are NHWC"),
                       OptionDef::Text("signature_name", "NAME",
                                       "What a SavedModel's signature is called; by default "
-                                      "serving_default"),
+                                      "serving_default, and also what the source calls it, if it "
+                                      "is a SavedModel"),
                       ForceOption()},
     .write =
         [](const Model& model, const Sink& sink, const FormatOptions& options) {
           TensorFlowWriteOptions write;
-          const std::string& signature = options.Text("signature_name");
-          if (!signature.empty()) write.signature = signature;
+          write.signature = options.Text("signature_name");
           write.freeze = options.Flag("freeze");
           write.force = options.Flag("force");
           return WriteTensorFlow(model, sink, write);

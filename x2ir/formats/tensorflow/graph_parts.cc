@@ -161,6 +161,7 @@ absl::StatusOr<int64_t> NumberOfType(const Type& type) {
   if (type.kind() == Type::kOpaque && type.opaque_domain() == kDialect) {
     if (const auto number = TypeNumber(type.opaque_name())) return *number;
   }
+  if (type.kind() == Type::kSequence) return *TypeNumber("DT_VARIANT");
   const int64_t number = type.is_tensor() ? NumberOfDType(type.dtype()) : 0;
   if (number == 0) return CannotExpress("TensorFlow has no values of type ", type.ToString());
   return number;

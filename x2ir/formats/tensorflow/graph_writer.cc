@@ -78,6 +78,17 @@ std::vector<Type> ShapesOf(const std::vector<Type>& types) {
   return shapes;
 }
 
+bool IsInputOf(const Graph& graph, const Value* value) {
+  return value && value->is_input() && value->graph() == &graph;
+}
+
+// Users of a graph have no lists to give it, and can do nothing with one.
+absl::Status CheckIsNoList(std::string_view what, const Value& value) {
+  if (value.type().kind() != Type::kSequence) return absl::OkStatus();
+  return CannotExpress(what, " '", value.name(), "' is ", value.type().ToString(),
+                       "; inputs and outputs of TensorFlow's graphs are tensors");
+}
+
 }  // namespace
 
 // A graph while it is written: the model's, or a function's body.
@@ -471,6 +482,16 @@ absl::StatusOr<std::string> GraphWriter::WriteFunction(std::string_view base, co
   return name;
 }
 
+std::string NameInSignature(const Value& input) {
+  const Annotations* notes = input.annotations().get();
+  if (!notes) return input.name();
+  const auto note = notes->extra.find(kInputNameNote);
+  if (note == notes->extra.end()) return input.name();
+  const std::string own = StrCat(input.name(), "\n");
+  const bool holds = note->second.starts_with(own) && note->second.size() > own.size();
+  return holds ? note->second.substr(own.size()) : input.name();
+}
+
 // --- The graph ----------------------------------------------------------------------------------
 
 absl::Status GraphWriter::WriteInputs(Scope& scope) {
@@ -515,12 +536,16 @@ absl::Status GraphWriter::Write(WireWriter& out) {
   if (!model_.functions.empty()) return CannotExpress("functions of the model's own");
   Scope scope{graph, nodes_, false};
   for (const Value* input : graph.inputs()) {
-    inputs_.push_back({input->name(), UniqueNode(input->name()), input->type()});
+    X2IR_RETURN_IF_ERROR(CheckIsNoList("input", *input));
+    std::string name = NameInSignature(*input);
+    if (name != input->name() && IsInputOf(graph, graph.Find(name))) name = input->name();
+    inputs_.push_back({std::move(name), UniqueNode(input->name()), input->type()});
   }
   // In the order of the graph's outputs, which a GraphDef has no other place for.
   bool all_own = true;
   for (const Value* output : graph.outputs()) {
     if (!output) return Internal("an output is missing");
+    X2IR_RETURN_IF_ERROR(CheckIsNoList("output", *output));
     outputs_.push_back({output->name(), UniqueNode(output->name()), output->type()});
     const Node* made = output->producer();
     all_own &= made && made->num_outputs() == 1 && !FindOutputArgs(made->op().view()) &&

@@ -141,8 +141,8 @@ absl::Status WriteTensorProto(WireWriter& out, uint32_t field, const Tensor& ten
                               bool with_value = true);
 // TensorShapeProto: -1 for sizes that are not known.
 void WriteShapeProto(WireWriter& out, uint32_t field, const Shape* shape);
-// The number of a tensor's type, or of an opaque one (variant). FailedPrecondition where
-// TensorFlow has none.
+// The number of a tensor's type, of an opaque one, or of a sequence, which is a list (variant).
+// FailedPrecondition where TensorFlow has none.
 absl::StatusOr<int64_t> NumberOfType(const Type& type);
 // The same name with the characters that nodes may have.
 std::string LegalNodeName(std::string_view name);

@@ -194,7 +194,8 @@ constexpr OutputArg kOutputArg[] = {
      "TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate Tile "
      "TruncatedNormal Unpack UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd "
      "UnsortedSegmentSum While"},
-    {"output_handle", "TensorListFromTensor TensorListPushBack TensorListSetItem TensorListResize"},
+    {"output_handle",
+     "TensorListFromTensor TensorListPushBack TensorListResize TensorListSetItem TensorListSplit"},
     {"outputs",
      "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel"},
     {"patches", "ExtractImagePatches"},

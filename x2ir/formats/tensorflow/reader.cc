@@ -16,7 +16,6 @@ namespace x2ir {
 namespace tf_format {
 namespace {
 
-constexpr std::string_view kDefaultSignature = "serving_default";
 // Signatures that are not for users.
 constexpr std::string_view kOwnSignatures[] = {"__saved_model_init_op", "__saved_model_train_op"};
 
@@ -94,6 +93,26 @@ absl::StatusOr<const SignatureProto*> FindSignature(const SavedModelProto& model
                      names.empty() ? "" : StrCat("; it has ", names));
 }
 
+bool HaveSamePorts(const SignatureProto& a, const SignatureProto& b) {
+  const auto same = [](const std::vector<PortProto>& x, const std::vector<PortProto>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](const PortProto& p, const PortProto& q) {
+                        return p.name == q.name && p.tensor == q.tensor;
+                      });
+  };
+  return same(a.inputs, b.inputs) && same(a.outputs, b.outputs);
+}
+
+// What the file calls the function that is read, in its order.
+std::string NamesOf(const SignatureProto& signature, const SavedModelProto& model) {
+  std::string names;
+  for (const SignatureProto& other : model.signatures) {
+    if (&other != &signature && !HaveSamePorts(other, signature)) continue;
+    StrAppend(&names, names.empty() ? "" : "\n", other.name);
+  }
+  return names;
+}
+
 // A name that one of the model's values must have; a value that already has it gets another name.
 void GiveName(Graph& graph, Value* value, std::string_view name) {
   if (value->name() == name) return;
@@ -128,6 +147,12 @@ class Reader {
     if (saved) model.producer_version = saved->tensorflow_version;
     model.SetOpset("", std::clamp<int64_t>(proto.producer, 1, 1 << 30));
     if (signature) model.graph->set_name(std::string(signature->name));
+    if (signature && saved && options_.inputs.empty() && options_.outputs.empty()) {
+      std::string names = NamesOf(*signature, *saved);
+      if (names != kDefaultSignature) {
+        model.graph->annotations().GetOrMake().extra[kSignaturesNote] = std::move(names);
+      }
+    }
 
     Library library(source_, proto, variables_);
     X2IR_RETURN_IF_ERROR(library.Check());
@@ -274,11 +299,18 @@ class Reader {
       if (!port.proto.name.empty()) names.push_back(port.proto.name);
     }
     for (size_t i = 0; i < named; ++i) {
-      // An output may have the same name, and keeps it.
+      // An output may have the same name, and keeps it. The input is called like it and a number,
+      // as its node is in files that are written.
       const Value* other = graph.Find(names[i]);
-      const std::string free =
-          other && other->is_graph_output() ? graph.UniqueName(names[i]) : std::string(names[i]);
+      std::string free(names[i]);
+      if (other && other->is_graph_output()) {
+        const bool numbered = order[i]->name().starts_with(StrCat(names[i], "_"));
+        free = numbered ? order[i]->name() : graph.UniqueName(names[i]);
+      }
       GiveName(graph, order[i], free);
+      if (free != names[i]) {
+        order[i]->annotations().GetOrMake().extra[kInputNameNote] = StrCat(free, "\n", names[i]);
+      }
     }
     return absl::OkStatus();
   }

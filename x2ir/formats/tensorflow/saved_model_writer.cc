@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "x2ir/formats/tensorflow/saved_model_writer_internal.h"
@@ -114,6 +115,42 @@ absl::Status WriteTensorInfo(WireWriter& out, uint32_t field, const GraphWriter:
   return absl::OkStatus();
 }
 
+// The names of the signature: loaders want serving_default, users of the source's its own.
+std::vector<std::string> NamesOfSignature(const Model& model, const std::string& asked) {
+  if (!asked.empty()) return {asked};
+  std::vector<std::string> names;
+  const Annotations* notes = model.graph->annotations().get();
+  const auto note = notes ? notes->extra.find(kSignaturesNote) : decltype(notes->extra.end())();
+  if (notes && note != notes->extra.end()) {
+    for (std::string_view rest = note->second; !rest.empty();) {
+      const std::string_view name = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+      const bool again = std::find(names.begin(), names.end(), name) != names.end();
+      if (!name.empty() && !again) names.emplace_back(name);
+    }
+  }
+  if (std::find(names.begin(), names.end(), kDefaultSignature) == names.end()) {
+    names.emplace_back(kDefaultSignature);
+  }
+  return names;
+}
+
+absl::Status WriteSignature(WireWriter& out, std::string_view name, const GraphWriter& graph) {
+  out.Begin(meta_graph_def_field::kSignatureDef);
+  out.Bytes(meta_graph_def_signature_def_entry_field::kKey, name);
+  out.Begin(meta_graph_def_signature_def_entry_field::kValue);
+  for (const GraphWriter::Port& port : graph.inputs()) {
+    X2IR_RETURN_IF_ERROR(WriteTensorInfo(out, signature_def_field::kInputs, port));
+  }
+  for (const GraphWriter::Port& port : graph.outputs()) {
+    X2IR_RETURN_IF_ERROR(WriteTensorInfo(out, signature_def_field::kOutputs, port));
+  }
+  out.Bytes(signature_def_field::kMethodName, kPredict);
+  out.End();
+  out.End();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status MakeSavedModel(const Model& model, const SavedModelOptions& options,
@@ -152,18 +189,9 @@ absl::Status MakeSavedModel(const Model& model, const SavedModelOptions& options
     out.End();
   }
 
-  out.Begin(meta_graph_def_field::kSignatureDef);
-  out.Bytes(meta_graph_def_signature_def_entry_field::kKey, options.signature);
-  out.Begin(meta_graph_def_signature_def_entry_field::kValue);
-  for (const GraphWriter::Port& port : graph.inputs()) {
-    X2IR_RETURN_IF_ERROR(WriteTensorInfo(out, signature_def_field::kInputs, port));
+  for (const std::string& name : NamesOfSignature(model, options.signature)) {
+    X2IR_RETURN_IF_ERROR(WriteSignature(out, name, graph));
   }
-  for (const GraphWriter::Port& port : graph.outputs()) {
-    X2IR_RETURN_IF_ERROR(WriteTensorInfo(out, signature_def_field::kOutputs, port));
-  }
-  out.Bytes(signature_def_field::kMethodName, kPredict);
-  out.End();
-  out.End();
   for (const TableFiller::Asset& asset : message.assets) {
     out.Begin(meta_graph_def_field::kAssetFileDef);
     out.Begin(asset_file_def_field::kTensorInfo);

@@ -13,8 +13,8 @@
 namespace x2ir::tf_format {
 
 struct SavedModelOptions {
-  std::string signature;
-  bool freeze = false;  // no variables
+  std::string signature;  // empty: TensorFlowWriteOptions says which
+  bool freeze = false;    // no variables
 };
 
 struct SavedModelMessage {

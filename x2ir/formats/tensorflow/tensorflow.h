@@ -55,9 +55,11 @@ inline absl::StatusOr<Model> ParseTensorFlow(std::string bytes,
 }
 
 struct TensorFlowWriteOptions {
-  std::string signature = "serving_default";  // of a SavedModel: what its signature is called
-  bool freeze = false;                        // of a SavedModel: no variables, only constants
-  bool force = false;                         // replace a folder that is no SavedModel
+  // Of a SavedModel: what its signature is called. Empty: what the SavedModel that it was read from
+  // calls it, and "serving_default".
+  std::string signature{};
+  bool freeze = false;  // of a SavedModel: no variables, only constants
+  bool force = false;   // replace a folder that is no SavedModel
 };
 
 // Writes a graph of dialect "tf". A name that ends in .pb or .pbtxt is a frozen graph's, binary or

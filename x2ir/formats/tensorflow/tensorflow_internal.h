@@ -140,6 +140,15 @@ bool ChangesState(std::string_view op);
 // What a SavedModel calls its version whose signatures have their inputs and outputs in order.
 inline constexpr std::string_view kOrderedVersion = "x2ir-1";
 
+// Annotations of graphs: the names of the signature that was read, and of others with the same
+// inputs and outputs, one a line; not where it is kDefaultSignature alone.
+inline constexpr char kSignaturesNote[] = "tensorflow.signatures";
+inline constexpr std::string_view kDefaultSignature = "serving_default";
+// Of inputs that the signature calls like an output, which has the name in the graph: the input's
+// name there, and on a second line that in the signature. An input that was renamed has that name.
+inline constexpr char kInputNameNote[] = "tensorflow.input_name";
+std::string NameInSignature(const Value& input);
+
 // One tensor of a signature: how it is called there, and which tensor of the graph it is.
 struct PortProto {
   std::string_view name, tensor;

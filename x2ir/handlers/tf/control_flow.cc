@@ -8,6 +8,7 @@
 #include "x2ir/core/loop_as_while.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tf/written_lists.h"
 #include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
@@ -183,7 +184,9 @@ absl::StatusOr<Values> ToTfIf(TfWriter& w) {
     const Graph& branch = w.attrs().SubGraph(name);
     if (!branch.inputs().empty()) return CannotExpress("branches with inputs");
     for (const Value* output : branch.outputs()) {
-      if (!output->type().is_tensor()) return CannotExpress("branches that give no tensors");
+      if (!output->type().is_tensor() && output->type().kind() != Type::kSequence) {
+        return CannotExpress("branches that give no tensors or sequences");
+      }
     }
     draws |= DrawsTfNumbers(branch);
     attrs.Set(name, branch.Clone());
@@ -204,17 +207,8 @@ struct TfStacks {
   bool fixed = !loop.asks();
 
   static Type ListType() { return Type::Opaque("tf", "DT_VARIANT"); }
-  AttributeMap Element(size_t i) const {
-    return {{"element_dtype", Type::Tensor(loop.added(i).dtype())}};
-  }
-  // The sizes of an element, -1 for one that is not known.
-  Value* Sizes(size_t i) const {
-    const Shape* shape = loop.added(i).shape();
-    if (!shape) return w.Int32(-1);
-    std::vector<int64_t> sizes;
-    for (const Dim& dim : shape->dims()) sizes.push_back(dim.is_static() ? dim.value() : -1);
-    return w.Int32s(sizes);
-  }
+  AttributeMap Element(size_t i) const { return TfElementType(loop.added(i).type()); }
+  Value* Sizes(size_t i) const { return TfElementSizes(w, loop.added(i).type()); }
   Value* Start(size_t i) const {
     if (!fixed) {
       return w.Tf("EmptyTensorList", {Sizes(i), w.Int32(-1)}, Element(i), ListType());
@@ -244,7 +238,7 @@ struct TfStacks {
 };
 
 absl::StatusOr<Values> ToTfWhile(TfWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop, LoopAsWhile::Of(w));
+  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop, LoopAsWhile::Of(w, /*sequences=*/true));
   const TfStacks stacks{w, loop};
   for (size_t i = 0; i < loop.stacked(); ++i) {
     if (!loop.added(i).type().is_tensor()) return CannotExpress("rounds that give no tensors");

@@ -4,11 +4,90 @@
 #include <memory>
 
 #include "x2ir/builder/shapes.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
 
 constexpr int64_t kFew = 64;  // elements that are written out
+
+// How many elements a sequence has, where the nodes that make it say so.
+std::optional<int64_t> KnownLength(const Value* list) {
+  constexpr int kMaxHops = 256;
+  int64_t added = 0;
+  for (int hops = 0; hops < kMaxHops; ++hops) {
+    const Node* made = list->producer();
+    if (!made) return std::nullopt;
+    if (made->Is("sequence_empty")) return added;
+    if (made->Is("sequence_construct")) return added + static_cast<int64_t>(made->num_inputs());
+    if (made->Is("sequence_insert")) {
+      ++added;
+    } else if (made->Is("sequence_erase")) {
+      --added;
+    } else if (!made->Is("identity")) {
+      return std::nullopt;
+    }
+    list = made->input(0);
+  }
+  return std::nullopt;
+}
+
+bool IsNeverEmpty(const Value* list) {
+  const Node* made = list->producer();
+  while (made && made->Is("identity")) made = made->input(0)->producer();
+  if (!made) return false;
+  return made->Is("sequence_insert") || made->Is("sequence_construct") ||
+         KnownLength(list).value_or(0) > 0;
+}
+
+// The sizes of all elements of a sequence, where they are known: of its type, or told.
+std::optional<std::vector<int64_t>> SizesOf(const Value* list, const std::optional<Shape>& told) {
+  const Shape* own = list->type().element().shape();
+  if (const auto sizes = own ? own->Static() : std::nullopt) return sizes;
+  return told ? told->Static() : std::nullopt;
+}
+
+// Those of an element that has no rows.
+std::optional<std::vector<int64_t>> SizesWithoutRows(const Value* list,
+                                                     const std::optional<Shape>& told) {
+  const Shape* shape = told ? &*told : list->type().element().shape();
+  if (!shape || shape->rank() == 0) return std::nullopt;
+  std::vector<Dim> dims = shape->dims();
+  dims[0] = Dim(0);
+  return Shape(std::move(dims)).Static();
+}
+
+const Value* BeforeCasts(const Value* v) {
+  while (v->producer() && (v->producer()->Is("cast") || v->producer()->Is("reshape"))) {
+    v = v->producer()->input(0);
+  }
+  return v;
+}
+
+bool IsKnownAs(const Value* v, int64_t number) {
+  const auto known = KnownInts(v);
+  return known && known->size() == 1 && (*known)[0] == number;
+}
+
+// Whether indices are those of all elements in their order: 0, 1, ..., to what the length is.
+bool AreOfAll(const Value* list, const Value* indices) {
+  const bool stacked = list->type().is_tensor();
+  if (const auto known = KnownInts(indices)) {
+    for (size_t i = 0; i < known->size(); ++i) {
+      if ((*known)[i] != static_cast<int64_t>(i)) return false;
+    }
+    const auto count = static_cast<int64_t>(known->size());
+    return stacked ? DimAt(list, 0) == Dim(count) : KnownLength(list) == count;
+  }
+  const Node* range = BeforeCasts(indices)->producer();
+  if (!range || !range->Is("range")) return false;
+  if (!IsKnownAs(range->input(0), 0) || !IsKnownAs(range->input(2), 1)) return false;
+  const Node* length = BeforeCasts(range->input(1))->producer();
+  if (!length || length->num_inputs() == 0 || length->input(0) != list) return false;
+  if (!stacked) return length->Is("sequence_length");
+  return length->Is("shape") && length->attrs().Int("start") == 0 &&
+         length->attrs().Int("end", 0) == 1;
+}
 
 }  // namespace
 
@@ -66,7 +145,10 @@ Value* TfLists::New(Value* size, DType dtype, const std::optional<Shape>& elemen
 }
 
 Value* TfLists::Length(Value* list) {
-  if (!IsStacked(list)) return a_.Op("sequence_length", {list});
+  if (!IsStacked(list)) {
+    const auto known = KnownLength(list);
+    return known ? a_.b().Int(*known) : a_.Op("sequence_length", {list});
+  }
   return ReshapeTo({a_, OneSize(list, 0)}, Ints(a_, {}));
 }
 
@@ -88,6 +170,11 @@ Value* TfLists::Set(Value* list, Value* index, Value* item, bool grows) {
     return b.Op("sequence_erase", {b.Op("sequence_insert", {list, item, at}), behind});
   };
   if (!grows) return replaced(a_.b());
+  const auto known = KnownInts(at);
+  if (const auto length = KnownLength(list); length && known && known->size() == 1) {
+    if ((*known)[0] >= 0 && (*known)[0] < *length) return replaced(a_.b());
+    if ((*known)[0] == *length) return Append(list, item);
+  }
   std::shared_ptr<Graph> graphs[2];
   for (const bool inside : {false, true}) {
     graphs[inside] = std::make_shared<Graph>(inside ? "write" : "append");
@@ -114,13 +201,20 @@ Values TfLists::Pop(Value* list) {
   return {rest, a_.Op("gather", {list, last}, {{"axis", 0}})};
 }
 
-Value* TfLists::Stack(Value* list) {
+Value* TfLists::Stack(Value* list, const std::optional<Shape>& element) {
   if (IsStacked(list)) return a_.Op("identity", {list});
-  return a_.Op("concat_from_sequence", {list}, {{"axis", 0}, {"new_axis", 1}});
+  const AttributeMap stacked = {{"axis", 0}, {"new_axis", 1}};
+  const auto sizes = SizesOf(list, element);
+  if (!sizes || IsNeverEmpty(list)) return a_.Op("concat_from_sequence", {list}, stacked);
+  // IR has no stack of nothing: one row more, which is then left out.
+  Value* row = a_.Op("expand", {Zero(list->type().element().dtype()), a_.b().Ints(*sizes)});
+  Value* more = a_.Op("concat_from_sequence", {a_.Op("sequence_insert", {list, row})}, stacked);
+  return a_.Op("slice", {more, a_.b().Ints({0}), a_.b().Ints({-1}), a_.b().Ints({0})});
 }
 
-Value* TfLists::Gather(Value* list, Value* indices) {
-  return a_.Op("gather", {Stack(list), Index(indices)}, {{"axis", 0}});
+Value* TfLists::Gather(Value* list, Value* indices, const std::optional<Shape>& element) {
+  if (AreOfAll(list, indices)) return Stack(list, element);
+  return a_.Op("gather", {Stack(list, element), Index(indices)}, {{"axis", 0}});
 }
 
 Value* TfLists::ScatterNew(Value* size, Value* indices, Value* value) {
@@ -165,8 +259,14 @@ Value* TfLists::Scatter(Value* list, Value* indices, Value* value, bool grows) {
   return ScatterNew(a_.Op("add", {most, a_.b().Int(1)}), indices, value);
 }
 
-Values TfLists::Concat(Value* list, bool lengths) {
+Values TfLists::Concat(Value* list, bool lengths, const std::optional<Shape>& element) {
   if (!IsStacked(list)) {
+    const auto none = SizesWithoutRows(list, element);
+    if (none && !lengths && !IsNeverEmpty(list)) {
+      // IR has no concatenation of nothing: an element without rows more.
+      Value* row = a_.Op("expand", {Zero(list->type().element().dtype()), a_.b().Ints(*none)});
+      list = a_.Op("sequence_insert", {list, row});
+    }
     const AttributeMap joined = {{"axis", 0}, {"new_axis", 0}};
     Value* rows = nullptr;
     if (lengths) {

@@ -26,15 +26,16 @@ class TfLists {
   Value* Set(Value* list, Value* index, Value* item, bool grows);
   Value* Append(Value* list, Value* item);
   Values Pop(Value* list);  // the list without its last element, and that
-  Value* Stack(Value* list);
-  Value* Gather(Value* list, Value* indices);
+  // `element`: the shape that the op says, which gives a list without elements its sizes.
+  Value* Stack(Value* list, const std::optional<Shape>& element = std::nullopt);
+  Value* Gather(Value* list, Value* indices, const std::optional<Shape>& element = std::nullopt);
   // Slices of `value` as elements at `indices`. A sequence must be new for that.
   Value* Scatter(Value* list, Value* indices, Value* value, bool grows);
   // The same as a list of that many elements, or as many as the indices need (null).
   Value* ScatterNew(Value* size, Value* indices, Value* value);
   // Elements one after another along their first axis, and how many rows each has (null where
   // that is not needed).
-  Values Concat(Value* list, bool lengths);
+  Values Concat(Value* list, bool lengths, const std::optional<Shape>& element = std::nullopt);
   // Pieces of that many rows.
   Value* Split(Value* value, Value* lengths);
   Value* Joined(Value* first, Value* second);

@@ -27,7 +27,7 @@ constexpr TfSignature kSignatures[] = {
     {"Erf", "T", ""},
     {"Exp", "T", ""},
     {"Floor", "T", ""},
-    {"Identity", "T", ""},
+    {"Identity", "T?", ""},
     {"Invert", "T", ""},
     {"IsFinite", "T", ""},
     {"IsInf", "T", ""},
@@ -160,9 +160,15 @@ constexpr TfSignature kSignatures[] = {
     {"If", "bool *", "then_branch else_branch", -1},
     {"StatelessIf", "bool *", "then_branch else_branch", -1},
     {"StatelessWhile", "*", "cond body", -1},
+    {"TensorListConcatV2", "variant shape_type int64", "element_dtype", 2},
+    {"TensorListFromTensor", "element_dtype shape_type", ""},
+    {"TensorListGetItem", "variant int32 int32", "element_dtype"},
+    {"TensorListLength", "variant", ""},
+    {"TensorListPopBack", "variant int32", "element_dtype", 2},
     {"TensorListPushBack", "variant element_dtype", ""},
     {"TensorListReserve", "shape_type int32", "element_dtype"},
     {"TensorListSetItem", "variant int32 element_dtype", "resize_if_index_out_of_bounds"},
+    {"TensorListSplit", "element_dtype shape_type int64", ""},
     {"TensorListStack", "variant int32", "element_dtype num_elements"},
     {"While", "*", "cond body", -1},
     // Strings and random numbers.
@@ -187,11 +193,13 @@ std::vector<std::string_view> Words(std::string_view text) {
 struct Operand {
   std::string_view count;  // "N" of "N*T", "*" of values of any types; empty: no list
   std::string_view type;   // an element type or an attribute; empty: says nothing
+  bool may_be_list = false;
   std::optional<DType> fixed() const { return ParseDType(type); }
 };
 Operand ParseOperand(std::string_view word) {
   if (word == "*") return {word, ""};
   if (word == "variant") return {"", ""};
+  if (word.ends_with('?')) return {"", word.substr(0, word.size() - 1), /*may_be_list=*/true};
   const size_t star = word.find('*');
   if (star == word.npos) return {"", word};
   return {word.substr(0, star), word.substr(star + 1)};
@@ -245,7 +253,9 @@ AttributeMap TfTypeAttrs(const TfSignature& signature, const std::vector<Value*>
     if (operand.type.empty()) return;
     if (!operand.count.empty()) attrs.Set(operand.count, static_cast<int64_t>(count));
     if (operand.fixed() || count == 0 || !operands[at]) return;
-    attrs.Set(operand.type, Type::Tensor(operands[at]->dtype()));
+    const bool is_list = operands[at]->type().kind() == Type::kSequence;
+    attrs.Set(operand.type,
+              is_list ? Type::Opaque("tf", "DT_VARIANT") : Type::Tensor(operands[at]->dtype()));
   });
   return attrs;
 }
@@ -277,6 +287,7 @@ std::vector<std::string> CheckTfNode(const Node& node) {
     }
     if (operand.type.empty()) return;
     const Type& type = node.input(i)->type();
+    if (operand.may_be_list && type.kind() == Type::kSequence) return;
     if (type.is_known() && !type.is_tensor()) {
       problems.push_back(StrCat("operand ", i, " may not be ", type.ToString()));
       return;

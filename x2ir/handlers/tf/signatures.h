@@ -17,7 +17,8 @@ namespace X2IR_API x2ir {
 struct TfSignature {
   std::string_view op;
   // A word an operand: an element type ("int32"), the attribute that says it ("T"), or a list
-  // ("N*T": N of type T; "*": of any types). "variant": a list of tensors.
+  // ("N*T": N of type T; "*": of any types). "variant": a list of tensors; "T?": a tensor or a
+  // list.
   std::string_view operands;
   std::string_view attrs;  // the names of all others
   int results = 1;

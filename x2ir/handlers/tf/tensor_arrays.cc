@@ -32,8 +32,8 @@ Value* ArrayRead(TfArgs& a) {
 Value* ArrayWrite(TfArgs& a) { return TfLists(a).Set(a.in(3), a.in(1), a.in(2), Grows(a)); }
 
 Value* ArrayGather(TfArgs& a) {
-  for (const char* name : {"dtype", "element_shape"}) a.Ignore(name);
-  return TfLists(a).Gather(a.in(2), a.in(1));
+  a.Ignore("dtype");
+  return TfLists(a).Gather(a.in(2), a.in(1), a.ShapeAttr("element_shape"));
 }
 
 Value* ArrayScatter(TfArgs& a) { return TfLists(a).Scatter(a.in(3), a.in(1), a.in(2), Grows(a)); }

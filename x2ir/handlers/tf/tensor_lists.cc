@@ -22,10 +22,27 @@ void IgnoreElement(TfArgs& a) {
   }
 }
 
+// What the op says of the shape of a result, where nothing else does: TensorFlow takes it for
+// granted, or compares. `axes`: before those of the element.
+Value* OfElementShape(TfArgs& a, size_t i, size_t axes, Value* result) {
+  const std::optional<Shape> element = ElementShape(a, i);
+  if (!element || result->shape() || !result->type().is_tensor()) return result;
+  std::vector<Dim> dims(axes);
+  dims.insert(dims.end(), element->dims().begin(), element->dims().end());
+  result->set_type(Type::Tensor(result->dtype(), Shape(std::move(dims))));
+  return result;
+}
+
+// Elements that are added have that shape.
 Value* EmptyList(TfArgs& a) {
   IgnoreElement(a);
   const DType dtype = a.Type("element_dtype", DType::kUndefined);
-  return TfLists(a).Empty(dtype == DType::kUndefined ? DType::kFloat32 : dtype);
+  Value* list = TfLists(a).Empty(dtype == DType::kUndefined ? DType::kFloat32 : dtype);
+  if (std::optional<Shape> element = ElementShape(a, 0)) {
+    const DType known = list->type().element().dtype();
+    list->set_type(Type::Sequence(Type::Tensor(known, *std::move(element))));
+  }
+  return list;
 }
 
 absl::StatusOr<Value*> Reserve(TfArgs& a) {
@@ -35,14 +52,17 @@ absl::StatusOr<Value*> Reserve(TfArgs& a) {
   return TfLists(a).New(a.in(1), dtype, ElementShape(a, 0), false);
 }
 
+// A list whose elements may get other shapes later says so by a shape of unknown rank.
 Value* FromTensor(TfArgs& a) {
   IgnoreElement(a);
-  return a.Op("identity", {a.in(0)});
+  a.in(1);
+  if (a.rank(1) != 0) return a.Op("identity", {a.in(0)});
+  return a.Op("split_to_sequence", {a.in(0)}, {{"axis", 0}, {"keepdims", 0}});
 }
 
 Value* GetItem(TfArgs& a) {
   IgnoreElement(a);
-  return TfLists(a).Get(a.in(0), a.in(1));
+  return OfElementShape(a, 2, 0, TfLists(a).Get(a.in(0), a.in(1)));
 }
 
 Value* SetItem(TfArgs& a) {
@@ -62,14 +82,14 @@ Values PopBack(TfArgs& a) {
 
 Value* ListStack(TfArgs& a) {
   IgnoreElement(a);
-  return TfLists(a).Stack(a.in(0));
+  return OfElementShape(a, 1, 1, TfLists(a).Stack(a.in(0), ElementShape(a, 1)));
 }
 
 Value* ListLength(TfArgs& a) { return a.Cast(TfLists(a).Length(a.in(0)), DType::kInt32); }
 
 Value* ListGather(TfArgs& a) {
   IgnoreElement(a);
-  return TfLists(a).Gather(a.in(0), a.in(1));
+  return TfLists(a).Gather(a.in(0), a.in(1), ElementShape(a, 2));
 }
 
 Value* ListScatter(TfArgs& a) {
@@ -91,7 +111,8 @@ Value* ScatterInto(TfArgs& a) {
 
 Values ListConcat(TfArgs& a) {
   IgnoreElement(a);
-  return TfLists(a).Concat(a.in(0), a.wants(1));
+  const bool told = a.num_inputs() > 1;  // an operand of V2
+  return TfLists(a).Concat(a.in(0), a.wants(1), told ? ElementShape(a, 1) : std::nullopt);
 }
 
 Value* ListSplit(TfArgs& a) {
@@ -109,7 +130,6 @@ Value* Resize(TfArgs& a) { return TfLists(a).Resize(a.in(0), a.in(1)); }
 }  // namespace
 
 X2IR_TF(sequence_empty).From({{"EmptyTensorList", EmptyList}, {"TensorListReserve", Reserve}});
-X2IR_TF(identity).From("TensorListFromTensor", FromTensor);
 X2IR_TF(sequence_at).From("TensorListGetItem", GetItem);
 X2IR_TF(sequence_insert)
     .From({{"TensorListSetItem", SetItem},
@@ -125,6 +145,7 @@ X2IR_TF(concat_from_sequence)
            {"TensorListGather", ListGather},
            {"TensorListConcat", ListConcat},
            {"TensorListConcatV2", ListConcat}});
-X2IR_TF(split_to_sequence).From("TensorListSplit", ListSplit);
+X2IR_TF(split_to_sequence)
+    .From({{"TensorListFromTensor", FromTensor}, {"TensorListSplit", ListSplit}});
 
 }  // namespace x2ir

@@ -8,6 +8,7 @@
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/read_through.h"
 #include "x2ir/handlers/tf/fuse.h"
+#include "x2ir/handlers/tf/fuse_lists.h"
 #include "x2ir/handlers/tf/lists.h"
 #include "x2ir/handlers/tf/nchw.h"
 #include "x2ir/handlers/tf/signatures.h"
@@ -26,6 +27,11 @@ namespace {
                            ForgetTypesOfLists(*model.graph);
                            for (const auto& function : model.functions)
                              ForgetTypesOfLists(*function->body);
+                           return absl::OkStatus();
+                         },
+                     .before_passes =
+                         [](Graph& graph) {
+                           FuseTfLists(graph);
                            return absl::OkStatus();
                          },
                      .before_write =

@@ -1,6 +1,7 @@
 // TensorFlow: functions of each element, tests, casts, and what hands its operands on.
 
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/handlers/tf/written_lists.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -67,6 +68,12 @@ absl::StatusOr<Values> NoValue(TfArgs&) {
       "with its variables");
 }
 
+// Of lists, too.
+absl::StatusOr<Value*> ToTfIdentity(TfWriter& w) {
+  X2IR_RETURN_IF_ERROR(CheckTfLists(w));
+  return w.Tf("Identity", {w.in(0)});
+}
+
 Value* ToTfRound(TfWriter& w) { return w.Tf("Round", {w.in(0)}); }
 
 }  // namespace
@@ -101,7 +108,8 @@ X2IR_TF(tan).Is("Tan");
 X2IR_TF(tanh).Is("Tanh");
 X2IR_TF(cast).From("Cast", Cast);
 X2IR_TF(identity)
-    .Is("Identity")
+    .To("Identity", ToTfIdentity)
+    .From("Identity")
     .From("StopGradient")
     .From("PreventGradient", Dropped("message"))
     .From("Snapshot")

@@ -18,12 +18,14 @@ constexpr TfSignature kTfjsOps[] = {
 };
 
 // In its list, but without effect or failing (4.22): BitwiseAnd looks for operands of other names,
-// FakeQuantWithMinMaxVars gives its operand, lists lose their tensors where a function ends, and
-// Multinomial draws the same numbers for each row. Tables need a graph that fills them, which is
-// not written.
+// FakeQuantWithMinMaxVars gives its operand, and Multinomial draws the same numbers for each row.
+// Lists lose their tensors where a function ends, change in place, and have elements of one shape.
+// Tables need a graph that fills them, which is not written.
 constexpr std::string_view kBroken[] = {
-    "BitwiseAnd",        "EmptyTensorList", "FakeQuantWithMinMaxVars",
-    "LookupTableFindV2", "Multinomial",     "TensorListReserve"};
+    "BitwiseAnd",        "EmptyTensorList",    "FakeQuantWithMinMaxVars", "LookupTableFindV2",
+    "Multinomial",       "TensorListConcatV2", "TensorListFromTensor",    "TensorListGetItem",
+    "TensorListLength",  "TensorListPopBack",  "TensorListPushBack",      "TensorListReserve",
+    "TensorListSetItem", "TensorListSplit",    "TensorListStack"};
 
 const TfSignature* FindTfjsOp(std::string_view name) {
   if (std::find(std::begin(kBroken), std::end(kBroken), name) != std::end(kBroken)) return nullptr;
