@@ -2,11 +2,13 @@
 // equations, with their activation lists.
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "Eigen/Core"
 #include "absl/strings/ascii.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval.h"
@@ -21,36 +23,55 @@ namespace {
 
 // --- Activations ----------------------------------------------------------------------------
 
-using ActivationFn = double (*)(double x, double alpha, double beta);
+// A function of x, alpha and beta in the element type of the state.
+template <typename T>
+using ActivationFn = T (*)(T x, T alpha, T beta);
+struct ActivationFns {
+  template <typename F>
+  constexpr ActivationFns(F generic) : of_float(generic), of_double(generic) {}  // NOLINT
+  ActivationFn<float> of_float;
+  ActivationFn<double> of_double;
+};
 struct ActivationDef {
   std::string_view name;  // lower case: names are compared without case, as runtimes do
-  ActivationFn fn;
+  ActivationFns fns;
   int parameters;  // 0: none, 1: alpha, 2: alpha and beta
   double alpha, beta;
 };
 
 constexpr ActivationDef kActivations[] = {
-    {"relu", [](double x, double, double) { return x < 0 ? 0 : x; }, 0, 0, 0},
-    {"tanh", [](double x, double, double) { return std::tanh(x); }, 0, 0, 0},
-    {"sigmoid", [](double x, double, double) { return 1 / (1 + std::exp(-x)); }, 0, 0, 0},
-    {"affine", [](double x, double a, double b) { return a * x + b; }, 2, 1, 0},
-    {"leakyrelu", [](double x, double a, double) { return x < 0 ? a * x : x; }, 1, 0.01, 0},
-    {"thresholdedrelu", [](double x, double a, double) { return x >= a ? x : 0; }, 1, 1, 0},
-    {"scaledtanh", [](double x, double a, double b) { return a * std::tanh(b * x); }, 2, 1, 1},
+    {"relu", [](auto x, auto, auto) { return x < 0 ? decltype(x){0} : x; }, 0, 0, 0},
+    {"tanh", [](auto x, auto, auto) { return portable::tanh(x); }, 0, 0, 0},
+    {"sigmoid", [](auto x, auto, auto) { return 1 / (1 + portable::exp(-x)); }, 0, 0, 0},
+    {"affine", [](auto x, auto a, auto b) { return a * x + b; }, 2, 1, 0},
+    {"leakyrelu", [](auto x, auto a, auto) { return x < 0 ? a * x : x; }, 1, 0.01, 0},
+    {"thresholdedrelu", [](auto x, auto a, auto) { return x >= a ? x : decltype(x){0}; }, 1, 1, 0},
+    {"scaledtanh", [](auto x, auto a, auto b) { return a * portable::tanh(b * x); }, 2, 1, 1},
     {"hardsigmoid",
-     [](double x, double a, double b) { return std::min(std::max(a * x + b, 0.0), 1.0); }, 2, 0.2,
-     0.5},
-    {"elu", [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }, 1, 1, 0},
-    {"softsign", [](double x, double, double) { return x / (1 + std::abs(x)); }, 0, 0, 0},
+     [](auto x, auto a, auto b) {
+       return std::min(std::max(a * x + b, decltype(x){0}), decltype(x){1});
+     },
+     2, 0.2, 0.5},
+    {"elu", [](auto x, auto a, auto) { return x < 0 ? a * portable::expm1(x) : x; }, 1, 1, 0},
+    {"softsign", [](auto x, auto, auto) { return x / (1 + std::abs(x)); }, 0, 0, 0},
     {"softplus",
-     [](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); },
+     [](auto x, auto, auto) {
+       return std::max(x, decltype(x){0}) + portable::log1p(portable::exp(-std::abs(x)));
+     },
      0, 0, 0},
 };
 
 struct Activation {
-  ActivationFn fn;
+  ActivationFns fns;
   double alpha, beta;
-  double operator()(double x) const { return fn(x, alpha, beta); }
+  template <typename T>
+  T Of(T x) const {
+    if constexpr (std::is_same_v<T, float>) {
+      return fns.of_float(x, static_cast<float>(alpha), static_cast<float>(beta));
+    } else {
+      return fns.of_double(x, alpha, beta);
+    }
+  }
 };
 
 // The activations of every direction, in order, parameters taken from the lists as they go.
@@ -83,7 +104,7 @@ absl::StatusOr<std::vector<Activation>> ReadActivations(const AttributeMap& attr
     for (int i = 0; i < def->parameters; ++i) {
       if (next[i] < parameters[i].size()) values[i] = parameters[i][next[i]++];
     }
-    result.push_back({def->fn, values[0], values[1]});
+    result.push_back({def->fns, values[0], values[1]});
   }
   return result;
 }
@@ -190,7 +211,7 @@ struct Cell {
 
   double Act(int i, double v) const {
     if (clip > 0) v = std::min(std::max(v, -clip), clip);
-    return f[i](v);
+    return f[i].Of(static_cast<T>(v));
   }
 
   // xw: the input's part of the gates of one entry. h, c: its state, updated in place;
@@ -208,7 +229,8 @@ struct Cell {
       const double now = fo * before + i * Act(1, gate(3));
       const double o = Act(0, gate(1) + peep(1, now));
       c[j] = static_cast<T>(now);
-      h[j] = static_cast<T>(o * f[2](now));  // ONNX Runtime does not clip the cell
+      h[j] =
+          static_cast<T>(o * f[2].Of(static_cast<T>(now)));  // ONNX Runtime does not clip the cell
     }
   }
 
