@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "Eigen/Core"
-#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/recurrent.h"
 #include "x2ir/ops/window.h"
 #include "x2ir/ops/work.h"
 
@@ -23,26 +24,26 @@ namespace {
 
 using ActivationFn = double (*)(double x, double alpha, double beta);
 struct ActivationDef {
-  std::string_view name;  // lower case: names are compared without case, as runtimes do
+  std::string_view name;  // names are compared without case, as runtimes do
   ActivationFn fn;
   int parameters;  // 0: none, 1: alpha, 2: alpha and beta
   double alpha, beta;
 };
 
 constexpr ActivationDef kActivations[] = {
-    {"relu", [](double x, double, double) { return x < 0 ? 0 : x; }, 0, 0, 0},
-    {"tanh", [](double x, double, double) { return std::tanh(x); }, 0, 0, 0},
-    {"sigmoid", [](double x, double, double) { return 1 / (1 + std::exp(-x)); }, 0, 0, 0},
-    {"affine", [](double x, double a, double b) { return a * x + b; }, 2, 1, 0},
-    {"leakyrelu", [](double x, double a, double) { return x < 0 ? a * x : x; }, 1, 0.01, 0},
-    {"thresholdedrelu", [](double x, double a, double) { return x >= a ? x : 0; }, 1, 1, 0},
-    {"scaledtanh", [](double x, double a, double b) { return a * std::tanh(b * x); }, 2, 1, 1},
-    {"hardsigmoid",
+    {"Relu", [](double x, double, double) { return x < 0 ? 0 : x; }, 0, 0, 0},
+    {"Tanh", [](double x, double, double) { return std::tanh(x); }, 0, 0, 0},
+    {"Sigmoid", [](double x, double, double) { return 1 / (1 + std::exp(-x)); }, 0, 0, 0},
+    {"Affine", [](double x, double a, double b) { return a * x + b; }, 2, 1, 0},
+    {"LeakyRelu", [](double x, double a, double) { return x < 0 ? a * x : x; }, 1, 0.01, 0},
+    {"ThresholdedRelu", [](double x, double a, double) { return x >= a ? x : 0; }, 1, 1, 0},
+    {"ScaledTanh", [](double x, double a, double b) { return a * std::tanh(b * x); }, 2, 1, 1},
+    {"HardSigmoid",
      [](double x, double a, double b) { return std::min(std::max(a * x + b, 0.0), 1.0); }, 2, 0.2,
      0.5},
-    {"elu", [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }, 1, 1, 0},
-    {"softsign", [](double x, double, double) { return x / (1 + std::abs(x)); }, 0, 0, 0},
-    {"softplus",
+    {"Elu", [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }, 1, 1, 0},
+    {"Softsign", [](double x, double, double) { return x / (1 + std::abs(x)); }, 0, 0, 0},
+    {"Softplus",
      [](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); },
      0, 0, 0},
 };
@@ -53,27 +54,42 @@ struct Activation {
   double operator()(double x) const { return fn(x, alpha, beta); }
 };
 
-// The activations of every direction, in order, parameters taken from the lists as they go.
+const ActivationDef* FindActivation(std::string_view name) {
+  const auto* def =
+      std::find_if(std::begin(kActivations), std::end(kActivations), [&](const ActivationDef& d) {
+        return absl::EqualsIgnoreCase(ForAbsl(d.name), ForAbsl(name));
+      });
+  return def == std::end(kActivations) ? nullptr : def;
+}
+
+// Of every direction, in order.
 absl::StatusOr<std::vector<Activation>> ReadActivations(const AttributeMap& attrs, size_t count) {
-  const Attribute* names_attr = attrs.Find("activations");
-  const auto* names = names_attr ? names_attr->get<Attribute::Strings>() : nullptr;
-  if (names == nullptr || names->size() != count) {
-    return Invalid("activations: expected ", count, " names, got ", names ? names->size() : 0);
+  X2IR_ASSIGN_OR_RETURN(const std::vector<RecurrentFunction> functions, RecurrentFunctions(attrs));
+  if (functions.size() != count) {
+    return Invalid("activations: expected ", count, " names, got ", functions.size());
   }
-  std::vector<float> parameters[2];
-  const char* lists[] = {"activation_alpha", "activation_beta"};
-  for (int i = 0; i < 2; ++i) {
-    if (const Attribute* a = attrs.Find(lists[i]); a != nullptr && a->get<Attribute::Floats>()) {
-      parameters[i] = *a->get<Attribute::Floats>();
-    }
-  }
-  size_t next[2] = {0, 0};
   std::vector<Activation> result;
-  for (const std::string& name : *names) {
-    const std::string lower = absl::AsciiStrToLower(name);
-    const auto* def = std::find_if(std::begin(kActivations), std::end(kActivations),
-                                   [&](const ActivationDef& d) { return d.name == lower; });
-    if (def == std::end(kActivations)) {
+  for (const RecurrentFunction& f : functions) {
+    result.push_back({FindActivation(f.name)->fn, f.alpha, f.beta});
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RecurrentFunction>> RecurrentFunctions(const AttributeMap& attrs) {
+  const Attribute* names = attrs.Find("activations");
+  const auto* all = names ? names->get<Attribute::Strings>() : nullptr;
+  const Attribute::Floats* numbers[2];
+  size_t next[2] = {0, 0};
+  for (const auto& [list, name] : {std::pair{0, "activation_alpha"}, {1, "activation_beta"}}) {
+    const Attribute* attr = attrs.Find(name);
+    numbers[list] = attr ? attr->get<Attribute::Floats>() : nullptr;
+  }
+  std::vector<RecurrentFunction> functions;
+  for (const std::string& name : all ? *all : Attribute::Strings()) {
+    const ActivationDef* def = FindActivation(name);
+    if (!def) {
       std::string known;
       for (const ActivationDef& d : kActivations)
         StrAppend(&known, known.empty() ? "" : ", ", d.name);
@@ -81,12 +97,33 @@ absl::StatusOr<std::vector<Activation>> ReadActivations(const AttributeMap& attr
     }
     double values[2] = {def->alpha, def->beta};
     for (int i = 0; i < def->parameters; ++i) {
-      if (next[i] < parameters[i].size()) values[i] = parameters[i][next[i]++];
+      if (numbers[i] && next[i] < numbers[i]->size()) values[i] = (*numbers[i])[next[i]++];
     }
-    result.push_back({def->fn, values[0], values[1]});
+    functions.push_back({std::string(def->name), def->parameters, values[0], values[1]});
   }
-  return result;
+  return functions;
 }
+
+void WriteOutFunctions(AttributeMap& attrs) {
+  const auto functions = RecurrentFunctions(attrs);
+  if (!functions.ok()) return;
+  Attribute::Strings names;
+  Attribute::Floats alphas, betas;
+  for (const RecurrentFunction& f : *functions) {
+    names.push_back(f.name);
+    if (f.parameters > 0) alphas.push_back(static_cast<float>(f.alpha));
+    if (f.parameters > 1) betas.push_back(static_cast<float>(f.beta));
+  }
+  attrs.Set("activations", std::move(names));
+  for (const auto& [name, all] :
+       {std::pair{"activation_alpha", &alphas}, {"activation_beta", &betas}}) {
+    const Attribute* attr = attrs.Find(name);
+    const auto* given = attr ? attr->get<Attribute::Floats>() : nullptr;
+    if ((given ? given->size() : 0) < all->size()) attrs.Set(name, *all);
+  }
+}
+
+namespace {
 
 // --- Inference ------------------------------------------------------------------------------
 
