@@ -152,7 +152,7 @@ absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w) {
     if (i == axis) {
       Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
       Value* own = w.CountsFromTheFront(*w.in(1)) ? w.Cast(w.in(1), DType::kInt64)
-                                                            : w.FromTheFront(w.in(1), size);
+                                                  : w.FromTheFront(w.in(1), size);
       columns.push_back(w.Op("unsqueeze", {own, w.Ints({rank})}));
       continue;
     }

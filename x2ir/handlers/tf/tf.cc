@@ -21,15 +21,31 @@ namespace x2ir {
 namespace {
 
 // Operators whose kernels for CPUs refuse negative indices.
-constexpr std::string_view kFromTheFront[] = {
-    "Gather",           "GatherNd",         "GatherV2",
-    "ResourceGather",   "ResourceGatherNd", "ScatterAdd",
-    "ScatterDiv",       "ScatterMax",       "ScatterMin",
-    "ScatterMul",       "ScatterNd",        "ScatterNdAdd",
-    "ScatterNdMax",     "ScatterNdMin",     "ScatterNdNonAliasingAdd",
-    "ScatterNdSub",     "ScatterNdUpdate",  "ScatterSub",
-    "ScatterUpdate",    "TensorScatterAdd", "TensorScatterMax",
-    "TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate"};
+constexpr std::string_view kFromTheFront[] = {"Gather",
+                                              "GatherNd",
+                                              "GatherV2",
+                                              "ResourceGather",
+                                              "ResourceGatherNd",
+                                              "ScatterAdd",
+                                              "ScatterDiv",
+                                              "ScatterMax",
+                                              "ScatterMin",
+                                              "ScatterMul",
+                                              "ScatterNd",
+                                              "ScatterNdAdd",
+                                              "ScatterNdMax",
+                                              "ScatterNdMin",
+                                              "ScatterNdNonAliasingAdd",
+                                              "ScatterNdSub",
+                                              "ScatterNdUpdate",
+                                              "ScatterSub",
+                                              "ScatterUpdate",
+                                              "SparseTensorDenseAdd",
+                                              "TensorScatterAdd",
+                                              "TensorScatterMax",
+                                              "TensorScatterMin",
+                                              "TensorScatterSub",
+                                              "TensorScatterUpdate"};
 
 void MarkScalarConditions(Graph& graph) {
   for (Node* node : graph.nodes()) {
