@@ -125,7 +125,7 @@ TEST(TfFuse, OneOpForSeveral) {
   }
 }
 
-// TensorFlow.js has no TensorScatterSub, and its choices look at sizes.
+// TensorFlow.js has no TensorScatterSub, its choices look at sizes, and it has no int64.
 TEST(TfFuse, OneOpForSeveralOfTensorFlow) {
   const FuseRow rows[] = {
       {"x: float32[3], z: float32[3]",
@@ -143,6 +143,9 @@ TEST(TfFuse, OneOpForSeveralOfTensorFlow) {
        "i = int64[1,1]{2} z = uint32[]{0} n = sub(z, u) y = scatter_nd(x, i, n) { reduction = "
        "\"add\" }",
        {"TensorScatterSub"}},
+      {"s: int32[2], v: float32[]",
+       "w = cast(s) { to = \"int64\", saturate = 1, round_mode = \"up\" } y = expand(v, w)",
+       {"Fill"}},
       // One tuple, which is no list of indices.
       {"x: float32[4,5], u: float32[]",
        "i = int64[2]{2, 3} y = scatter_nd(x, i, u) { reduction = \"add\" }",

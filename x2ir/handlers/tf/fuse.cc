@@ -345,18 +345,34 @@ class TfFuser {
     return true;
   }
 
-  // Indices of int32, which need not be int64.
+  // Indices and sizes of int32, which need not be int64.
   bool Indices(Node* node) {
-    const std::string_view op = node->op().view();
-    if (op != "GatherNd" && op != "GatherV2" && !op.starts_with("TensorScatter")) return false;
-    const Value* wide = node->input(1);
-    Node* cast = wide->producer();
+    struct Row {
+      std::string_view op;
+      size_t operand;
+      const char* type;  // the attribute
+    };
+    static constexpr Row kRows[] = {{"BroadcastTo", 1, "Tidx"},
+                                    {"Fill", 0, "index_type"},
+                                    {"GatherNd", 1, "Tindices"},
+                                    {"GatherV2", 1, "Tindices"},
+                                    {"Reshape", 1, "Tshape"},
+                                    {"TensorScatterAdd", 1, "Tindices"},
+                                    {"TensorScatterMax", 1, "Tindices"},
+                                    {"TensorScatterMin", 1, "Tindices"},
+                                    {"TensorScatterUpdate", 1, "Tindices"},
+                                    {"Tile", 1, "Tmultiples"}};
+    const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
+      return candidate.op == node->op().view();
+    });
+    const Value* wide = row == std::end(kRows) ? nullptr : node->input(row->operand);
+    Node* cast = wide ? wide->producer() : nullptr;
     if (!kTfOps.Is(cast, "Cast") || cast->input(0)->dtype() != DType::kInt32 ||
         wide->dtype() != DType::kInt64) {
       return false;
     }
-    node->SetInput(1, cast->input(0));
-    node->SetAttr("Tindices", Type::Tensor(DType::kInt32));
+    node->SetInput(row->operand, cast->input(0));
+    node->SetAttr(row->type, Type::Tensor(DType::kInt32));
     if (wide->is_unused() && cast->graph() == &graph_) kTfOps.EraseWithOperands(graph_, cast);
     return false;  // it is still there
   }
