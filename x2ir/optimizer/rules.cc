@@ -412,7 +412,7 @@ void Rewriter::Finish() {
       made->set_name(work_.names().Unique(StrCat(node_.name(), "/", made->op().str())));
     }
     CopyMetadata(node_, *made);
-    graph().NameValues(made, StrCat(hint, "_", made->op().str()));
+    graph().NameValues(made, MadeName(hint, made->op().view()));
     work_.AddWithin(made);
   }
 }
