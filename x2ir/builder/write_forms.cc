@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/relaid.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
@@ -134,7 +135,13 @@ absl::StatusOr<Value*> TuplesFromTheFront(NodeWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
   const Dim& count = (*w.shape(1))[rank - 1];
   if (!count.is_static()) return CannotExpress("tuples of unknown length");
-  return w.FromTheFront(index, w.Op("shape", {w.in(0)}, {{"start", 0}, {"end", count.value()}}));
+  std::vector<int64_t> sizes;
+  for (int64_t i = 0; w.shape() && i < std::min(count.value(), w.shape()->rank()); ++i) {
+    if (const Dim& size = (*w.shape())[i]; size.is_static()) sizes.push_back(size.value());
+  }
+  const bool known = sizes.size() == static_cast<size_t>(count.value());
+  return w.FromTheFront(
+      index, known ? w.Ints(sizes) : ShapeOf({w.b(), w.in(0)}, 0, count.value()).value());
 }
 
 // The places of all elements as tuples, which differ from their own in one axis.
@@ -150,7 +157,7 @@ absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w) {
   std::vector<Value*> columns;
   for (int64_t i = 0; i < rank; ++i) {
     if (i == axis) {
-      Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
+      Value* size = SizeOf({w.b(), w.in(0)}, axis);
       Value* own = w.CountsFromTheFront(*w.in(1)) ? w.Cast(w.in(1), DType::kInt64)
                                                   : w.FromTheFront(w.in(1), size);
       columns.push_back(w.Op("unsqueeze", {own, w.Ints({rank})}));
@@ -183,7 +190,7 @@ Value* KernelOfTwoAxes(NodeWriter& w, Value* kernel) {
   }
   std::vector<int64_t> dims = constant->dims();
   dims.insert(dims.begin() + 2, 1);
-  return w.b().Constant(constant->Reshaped(std::move(dims)), kernel->name());
+  return RelaidConstant(w.b(), kernel, constant->Reshaped(std::move(dims)));
 }
 
 }  // namespace

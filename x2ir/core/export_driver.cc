@@ -220,9 +220,11 @@ class Exporter : public Driver {
     if (const Form* form = FormOf(node->op())) {
       if (WriteInPlace(*node)) return true;
       Builder builder(graph, node);
+      const OwnNames names(*node);
       auto values = Write(*form, *node, builder);
       if (values.ok() && !HaveKernels(builder)) {
         builder.Rollback();
+        names.GiveBack();
         const OriginPtr known = origin ? origin : OriginOf(*node, absl::OkStatus());
         if (const auto done = Retype(graph, node, known, depth, /*kernels=*/true)) return *done;
         const Value* x = node->num_inputs() != 0 ? node->input(0) : nullptr;

@@ -1,7 +1,10 @@
 #include "x2ir/core/written_ops.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -73,6 +76,44 @@ bool WrittenOps::PassOn(Graph& graph, Node* node, Value* x) const {
   }
   EraseWithOperands(graph, node);
   return true;
+}
+
+namespace {
+
+using SmallConstants = absl::flat_hash_map<std::string, Value*>;
+
+// `known`: of the graphs around it.
+void MergeSmall(Graph& graph, SmallConstants& known) {
+  constexpr size_t kSmall = 1024;  // bytes
+  std::vector<std::string> own;
+  for (Value* value : graph.constants()) {
+    const Tensor& tensor = *value->constant();
+    if (!value->fixed_constant() || tensor.is_string() || tensor.is_sparse() ||
+        tensor.nbytes() > kSmall || value->is_graph_output()) {
+      continue;
+    }
+    const auto bytes = tensor.bytes();
+    std::string key = StrCat(tensor.type().ToString(), " ");
+    key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const auto [it, fresh] = known.try_emplace(key, value);
+    if (fresh) {
+      own.push_back(std::move(key));
+      continue;
+    }
+    graph.ReplaceAllUses(value, it->second);
+    graph.RemoveConstant(value);
+  }
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) MergeSmall(*inner, known);
+  }
+  for (const std::string& key : own) known.erase(key);
+}
+
+}  // namespace
+
+void WrittenOps::MergeConstants(Graph& graph) {
+  SmallConstants known;
+  MergeSmall(graph, known);
 }
 
 std::optional<Perm> PermOperand(const Node& node) {

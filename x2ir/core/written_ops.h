@@ -39,6 +39,10 @@ class WrittenOps {
   // takes its name. Returns false if that is not possible.
   bool PassOn(Graph& graph, Node* node, Value* x) const;
 
+  // Small constants that are equal become one, the first, in nested graphs too; those of text stay.
+  // Passes merge those of the IR, which has an attribute where the dialect may have a constant.
+  static void MergeConstants(Graph& graph);
+
  private:
   bool MayBeErased(const Node& node) const;
 

@@ -68,9 +68,9 @@ std::vector<Value*> Builder::Node(Symbol dialect, Symbol op, Operands operands, 
 Value* Builder::Constant(Tensor tensor, std::string_view hint) {
   // One in words is the more particular one.
   std::string base = at_.name_hint.empty() && at_.hint_of ? HintOf(*at_.hint_of) : at_.name_hint;
-  // "conv/kernel" made anew for the node "conv" says both already.
+  // "conv/kernel" or "conv_kernel" made anew for the node "conv" says both already.
   const bool whole = !base.empty() && hint.size() > base.size() + 1 && hint.starts_with(base) &&
-                     hint[base.size()] == '/';
+                     (hint[base.size()] == '/' || hint[base.size()] == '_');
   if (whole) {
     base = hint;
   } else if (!hint.empty() || base.empty()) {

@@ -1,9 +1,7 @@
 #include "x2ir/ops/name_made.h"
 
-#include <string>
 
 #include "x2ir/graph_wrapper/status.h"
-#include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/splice.h"
 
 namespace x2ir {
@@ -25,7 +23,7 @@ absl::Status NameMade(Builder& b, std::string_view base, Builder::Operands resul
 void NameMadeFor(const Node& node, Builder& b) {
   const std::string hint = HintOf(node);
   for (Node* made : b.made()) {
-    b.graph().NameValues(made, StrCat(hint, "_", made->op().str()));
+    b.graph().NameValues(made, MadeName(hint, made->op().view()));
   }
 }
 

@@ -42,6 +42,17 @@ std::string HintOf(const Node& node) {
   return "";
 }
 
+std::string MadeName(std::string_view hint, std::string_view op) {
+  std::string_view whole = hint;
+  if (const size_t end = hint.find_last_not_of("0123456789");
+      end != hint.npos && end + 1 < hint.size() && hint[end] == '_') {
+    hint.remove_suffix(hint.size() - end);
+  }
+  const bool says_op =
+      hint.size() > op.size() + 1 && hint.ends_with(op) && hint[hint.size() - op.size() - 1] == '_';
+  return says_op ? std::string(hint) : StrCat(whole, "_", op);
+}
+
 void EraseWithConstants(Node* node) {
   const std::vector<Value*> operands = node->inputs();
   node->graph()->EraseUnused(node);
@@ -62,6 +73,7 @@ void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to) {
   const bool was_output = to->is_graph_output();
   const Type declared = from->type();
   graph.ReplaceAllUsesKeepingOutputNames(from, to);
+  TakeShorterName(*from, *to);
   if (was_output || to->is_input() || to->constant()) return;
   if (to->is_graph_output()) {
     Type own = to->type();
@@ -69,6 +81,16 @@ void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to) {
     SetInferredType(*to, std::move(own));
   } else if (auto both = MergeTypes(to->type(), declared); both.ok()) {
     to->set_type(*std::move(both));
+  }
+}
+
+void TakeShorterName(Value& from, Value& to) {
+  const std::string_view name = from.name();
+  const bool made = !name.empty() && to.name().size() > name.size() + 1 &&
+                    to.name().starts_with(name) && to.name()[name.size()] == '_';
+  const bool own = to.producer() && to.graph() == from.graph() && from.producer();
+  if (made && own && !to.is_graph_output() && !from.is_graph_output()) {
+    to.graph()->SwapNames(&from, &to);
   }
 }
 
@@ -123,7 +145,7 @@ Values Splice(Node* node, const Values& results, Builder& b, NodeNames& names) {
       names.NameMade(*made, *node);
       CopyMetadata(*node, *made);
     }
-    if (!one_for_one) graph.NameValues(made, StrCat(hint, "_", made->op().str()));
+    if (!one_for_one) graph.NameValues(made, MadeName(hint, made->op().view()));
   }
   EraseWithConstants(node);
   return replaced;

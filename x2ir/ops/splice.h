@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/rewrite.h"
@@ -41,11 +42,18 @@ void CopyMetadata(const Node& from, Node& to);
 // graph keep their names and declared types; the older value gets what is known of either type.
 void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to);
 
+// After that: a name that was made of the name of `from` gives way to it ("y_relu" to "y").
+void TakeShorterName(Value& from, Value& to);
+
 // Erases a node that is no longer used (CHECK), and the constants that only it used.
 void EraseWithConstants(Node* node);
 
 // The name of the first output that the node has; "" when it has none.
 std::string HintOf(const Node& node);
+
+// What a node of that op is called that was made in the place of another with this hint: hint_op.
+// A hint that ends so ("y_loop", "y_loop_2") stays: names do not grow with each conversion.
+std::string MadeName(std::string_view hint, std::string_view op);
 
 }  // namespace x2ir
 

@@ -261,10 +261,14 @@ X2IR_RULE(fuse_activations, max, MaxAsRelu, {kKnownOperand});
 // --- Sigmoid --------------------------------------------------------------------------------
 
 absl::StatusOr<bool> FuseSigmoid(Rewriter& r) {
-  const auto one = Pattern::NumberOperand(r.node());
-  if (!one || !one->first || one->number != 1) return false;
+  Value* divisor = r.in(0);
+  if (r.node().Is("div")) {
+    const auto one = Pattern::NumberOperand(r.node());
+    if (!one || !one->first || one->number != 1) return false;
+    divisor = one->other;
+  }
   const Pattern pattern(r);
-  const auto sum = pattern.ShiftedTermOf(one->other);
+  const auto sum = pattern.ShiftedTermOf(divisor);
   if (!sum || sum->constant != 1 || sum->term.number != 1 || sum->term.factors.size() != 1) {
     return false;
   }
@@ -274,6 +278,7 @@ absl::StatusOr<bool> FuseSigmoid(Rewriter& r) {
   return r.Replace(r.b().Op("sigmoid", {neg->input(0)}));
 }
 X2IR_RULE(fuse_activations, div, FuseSigmoid, {"add"});
+X2IR_RULE(fuse_activations, reciprocal, FuseSigmoid, {"add"});
 
 // --- Softmax --------------------------------------------------------------------------------
 

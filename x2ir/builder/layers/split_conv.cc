@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "x2ir/builder/layers/window.h"
+#include "x2ir/builder/relaid.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
 
@@ -89,7 +90,7 @@ absl::StatusOr<Values> ConvWithZerosBetween(NodeWriter& w) {
                 to.data() + static_cast<size_t>(at) * width);
   }
   std::vector<Value*> operands = w.node().inputs();
-  operands[1] = w.b().Constant(std::move(wide), w.in(1)->name());
+  operands[1] = RelaidConstant(w.b(), w.in(1), std::move(wide));
   AttributeMap attrs = w.attrs();
   attrs.Set("dilations", std::vector<int64_t>(dilations.size(), 1));
   return Values{w.Op(w.node().op(), std::move(operands), std::move(attrs))};

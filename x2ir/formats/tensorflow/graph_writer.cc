@@ -32,13 +32,15 @@ bool IsOuter(const Value& value, const Graph& graph) {
   return value.graph() != &graph;
 }
 
-// What a small constant is called before it gets a number: conversions number those that they make
-// ("y_const_2") by what the graph held in between, which a second one does not find again.
-std::string_view BaseName(const Value& constant) {
+// What a constant is called before it gets a number. A small one that a conversion made has the name
+// of the node that it was made for ("y_const_2"), which may be another the second time: it is called
+// after the first node that reads it.
+std::string BaseName(const Value& constant, std::string_view user) {
   const std::string_view name = constant.name();
   if (name.empty()) return "Const";
   const std::string_view made = MadeConstantName(name);
-  return made.empty() || !IsSmall(*constant.fixed_constant()) ? name : made;
+  if (made.empty() || !IsSmall(*constant.fixed_constant())) return std::string(name);
+  return user.empty() ? std::string(made) : StrCat(user, "_const");
 }
 
 void BeginNode(WireWriter& out, uint32_t field, std::string_view name, std::string_view op) {
@@ -97,6 +99,7 @@ struct GraphWriter::Scope {
   StringMap<int>& names;
   const bool is_function;
   WireWriter out{};
+  std::string_view user{};  // the node at hand
   absl::flat_hash_map<const Value*, std::string> refs{};
   // Nodes whose output 0 is an output of the model: they are called like it, and come last.
   absl::flat_hash_map<const Node*, std::string> results{};
@@ -210,7 +213,7 @@ absl::StatusOr<std::string> GraphWriter::RefOf(Scope& scope, const Value& value)
 
 absl::StatusOr<std::string> GraphWriter::WriteConstant(Scope& scope, const Value& value) {
   const Tensor& tensor = *value.fixed_constant();
-  const std::string_view base = BaseName(value);
+  const std::string base = BaseName(value, scope.user);
   ConstantPlace place = place_ ? place_(tensor) : ConstantPlace::kInside;
   // A function has no variables of its own.
   if (scope.is_function && place == ConstantPlace::kVariable) place = ConstantPlace::kInside;
@@ -304,9 +307,10 @@ absl::StatusOr<std::string> GraphWriter::RefOfTable(Scope& scope, const Node& lo
 absl::Status GraphWriter::WriteNodes(Scope& scope) {
   const absl::flat_hash_set<const Node*>& needed = NeedsOf(scope.graph).nodes;
   const auto write = [&](const Node& node, const std::string& name) -> absl::Status {
-    if (absl::Status s = WriteNode(scope, node, name); !s.ok())
-      return Annotate(s, StrCat(node.op().view(), " '", name, "'"));
-    return absl::OkStatus();
+    scope.user = name;
+    const absl::Status status = WriteNode(scope, node, name);
+    scope.user = {};
+    return status.ok() ? status : Annotate(status, StrCat(node.op().view(), " '", name, "'"));
   };
   for (const Node* node : scope.graph.nodes()) {
     if (!needed.contains(node) || scope.results.contains(node)) continue;

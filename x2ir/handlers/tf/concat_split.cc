@@ -75,6 +75,15 @@ absl::StatusOr<Values> Split(TfArgs& a) {
   return Parts(a, a.in(1), nullptr, axis, count);
 }
 
+// Whether sizes are where(sizes < 0, rest, sizes), as SplitV below makes them.
+bool IsWithRest(const Value& sizes) {
+  const Node* where = sizes.producer();
+  if (!where || !where->Is("where")) return false;
+  const Node* open = where->input(0)->producer();
+  return open && open->Is("less") && open->input(0) == where->input(2) &&
+         KnownInts(open->input(1)) == std::vector<int64_t>{0};
+}
+
 absl::StatusOr<Values> SplitV(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(int64_t axis, a.KnownInt(2, "axis"));
   X2IR_ASSIGN_OR_RETURN(const int64_t count, Count(a, "num_split"));
@@ -84,6 +93,7 @@ absl::StatusOr<Values> SplitV(TfArgs& a) {
   if (!sizes) {
     // One of them may be -1: what the others leave.
     Value* given = a.AsInt64(a.in(1));
+    if (IsWithRest(*given)) return Parts(a, x, given, axis, count);
     Value* zero = a.b().Int(0);
     Value* open = a.Op("less", {given, zero});
     Value* positive = a.Op("max", {given, zero});
@@ -97,7 +107,11 @@ absl::StatusOr<Values> SplitV(TfArgs& a) {
     return Invalid("num_split is ", count, ", but there are ", sizes->size(), " sizes");
   }
   const auto open = std::find(sizes->begin(), sizes->end(), -1);
-  if (open == sizes->end()) return Parts(a, x, a.b().Ints(*sizes), axis, count);
+  if (open == sizes->end()) {
+    Value* given = a.in(1);
+    const bool as_it_is = given->fixed_constant() && given->dtype() == DType::kInt64;
+    return Parts(a, x, as_it_is ? given : a.b().Ints(*sizes), axis, count);
+  }
   // The sizes' own sum, without the -1, may not be more than any tensor has.
   int64_t sum = 0;
   for (const int64_t size : *sizes) {

@@ -172,7 +172,11 @@ class TfFuser {
       if (!IsIdentity(*perm)) continue;
       const Symbol attr(flat ? (i == 0 ? "transpose_a" : "transpose_b")
                              : (i == 0 ? "adj_x" : "adj_y"));
-      node->SetAttr(attr, node->attrs().Int(attr, 0) == 0 ? int64_t{1} : int64_t{0});
+      if (node->attrs().Int(attr, 0) == 0) {
+        node->SetAttr(attr, int64_t{1});
+      } else {
+        node->EraseAttr(attr);
+      }
       node->SetInput(i, turn->input(0));
       if (turn->output(0)->is_unused()) kTfOps.EraseWithOperands(graph_, turn);
     }
@@ -402,6 +406,7 @@ class TfFuser {
 
 void FuseTfOps(Graph& graph, std::vector<std::string> (*check)(const Node&)) {
   TfFuser(graph, check).Run();
+  WrittenOps::MergeConstants(graph);
 }
 
 }  // namespace x2ir

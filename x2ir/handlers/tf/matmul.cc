@@ -83,9 +83,10 @@ Value* ToTfGemm(TfWriter& w) {
   const DType t = w.dtype();
   const double alpha = w.Float("alpha"), beta = w.Float("beta");
   const bool plain = alpha == 1 && !w.has(2);
-  Value* y = w.Tf("MatMul", {w.in(0), w.in(1)},
-                  {{"transpose_a", w.Int("transA")}, {"transpose_b", w.Int("transB")}},
-                  plain ? Type() : w.out_type());
+  AttributeMap attrs;
+  if (w.Int("transA") != 0) attrs.Set("transpose_a", int64_t{1});
+  if (w.Int("transB") != 0) attrs.Set("transpose_b", int64_t{1});
+  Value* y = w.Tf("MatMul", {w.in(0), w.in(1)}, std::move(attrs), plain ? Type() : w.out_type());
   if (alpha != 1) y = w.Op("mul", {y, w.Number(t, alpha)});
   if (!w.has(2)) return y;
   Value* c = beta == 1 ? w.in(2) : w.Op("mul", {w.in(2), w.Number(t, beta)});

@@ -118,11 +118,6 @@ absl::StatusOr<Value*> ToTfBatchNorm(TfWriter& w) {
   return w.Op("add", {scaled, OfChannels(w, w.in(2), rank)});
 }
 
-// Each channel of each image by its own mean and variance; halves in float32.
-absl::StatusOr<Value*> ToTfInstanceNorm(TfWriter& w) {
-  return InstanceNormByMeans(w, w.dtype() == DType::kFloat64 ? w.dtype() : DType::kFloat32);
-}
-
 absl::StatusOr<Value*> ToTfLrn(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
   const int64_t size = w.Int("size");
@@ -156,7 +151,6 @@ X2IR_TF(batch_normalization)
            {"FusedBatchNormV3", FusedBatchNorm},
            {"BatchNormWithGlobalNormalization", BatchNormGlobal}});
 X2IR_TF(lrn).To("LRN", ToTfLrn).From("LRN", Lrn);
-X2IR_TF(instance_normalization).To("Mean", ToTfInstanceNorm);
 X2IR_TF(lp_normalization).To("RealDiv", ToTfLpNorm);
 
 }  // namespace x2ir

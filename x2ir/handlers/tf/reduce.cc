@@ -43,7 +43,8 @@ Value* L2Loss(TfArgs& a) {
 Value* Running(TfArgs& a, Symbol op) {
   const bool exclusive = a.Bool("exclusive", false), reverse = a.Bool("reverse", false);
   a.Require(!IsComplex(a.in(0)->dtype()), "complex numbers");
-  Value* axis = ReshapeTo(a.AsInt64(a.in(1)), Ints(a, {}));
+  Value* axis = a.in(1);
+  if (a.rank(1) != 0) axis = ReshapeTo({a, axis}, Ints(a, {}));
   return a.Op(op, {a.in(0), axis}, {{"exclusive", exclusive}, {"reverse", reverse}});
 }
 
@@ -122,8 +123,12 @@ auto ToTfRunning(std::string_view op) {
     const auto known = KnownInts(w.in(1));
     const int64_t rank = w.shape() ? w.shape()->rank() : 0;
     const auto from_front = [&](int64_t axis) { return axis < 0 ? axis + rank : axis; };
-    Value* axis =
-        known && known->size() == 1 ? w.Int32(from_front((*known)[0])) : w.Reshape(w.in(1), {});
+    Value* axis = w.in(1);
+    if (known && known->size() == 1) {
+      axis = w.Int32(from_front((*known)[0]));
+    } else if (!w.shape(1) || w.shape(1)->rank() != 0) {
+      axis = w.Reshape(axis, {});
+    }
     return w.Tf(op, {w.in(0), axis},
                 {{"exclusive", w.Int("exclusive")}, {"reverse", w.Int("reverse")}});
   };

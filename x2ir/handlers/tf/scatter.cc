@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/index_forms.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
@@ -12,6 +13,23 @@
 
 namespace x2ir {
 namespace {
+
+// TensorFlow takes no negative indices: those of an axis as the IR takes them.
+Value* IndexOf(TfArgs& a, int64_t axis) {
+  const Shape* shape = a.shape(0);
+  if (!shape || axis < 0 || axis >= shape->rank()) return a.in(1);
+  return BeforeFromTheFront(a.in(1), {&(*shape)[axis], 1});
+}
+// The same of tuples (int64) that are operand `i`.
+Value* TuplesOf(TfArgs& a, size_t i, const Value* data) {
+  const Shape *sizes = data->shape(), *shape = a.shape(i);
+  Value* tuples = a.AsInt64(a.in(i));
+  if (!sizes || !shape || shape->rank() < 1) return tuples;
+  const Dim& count = (*shape)[shape->rank() - 1];
+  if (!count.is_static() || count.value() < 1 || count.value() > sizes->rank()) return tuples;
+  const std::vector<Dim> first(sizes->begin(), sizes->begin() + count.value());
+  return BeforeFromTheFront(tuples, first);
+}
 
 // How updates are combined with what is there.
 enum class How { kUpdate, kAdd, kSub, kMul, kDiv, kMax, kMin };
@@ -65,7 +83,7 @@ template <How kHow>
 Value* TensorScatter(TfArgs& a) {
   const std::string policy = a.String("bad_indices_policy", "");
   a.Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR", "indices that are ignored");
-  return Combine(a, kHow, a.in(0), a.in(1), a.in(2));
+  return Combine(a, kHow, a.in(0), TuplesOf(a, 1, a.in(0)), a.in(2));
 }
 
 // Updates put into zeros; those of one place add up.
@@ -78,7 +96,7 @@ Value* FromNothing(TfArgs& a) {
     return updates;
   }
   Value* zeros = a.Op("expand", {Expr(a, updates).Number(0), a.AsInt64(a.in(2))});
-  return Combine(a, How::kAdd, zeros, a.in(0), updates);
+  return Combine(a, How::kAdd, zeros, TuplesOf(a, 0, zeros), updates);
 }
 
 // --- Variables ------------------------------------------------------------------------------
@@ -132,7 +150,7 @@ absl::StatusOr<Value*> Variable(TfArgs& a) {
 template <How kHow>
 Value* ScatterNdOfVariable(TfArgs& a) {
   ExpectOwnVariable(a);
-  return Combine(a, kHow, a.in(0), a.in(1), a.in(2));
+  return Combine(a, kHow, a.in(0), TuplesOf(a, 1, a.in(0)), a.in(2));
 }
 
 // Slices at indices of the first axis, which are of any shape; one number may be the update of all.
@@ -208,13 +226,13 @@ Value* SparseTimesDense(TfArgs& a) {
 
 Value* FromGather(TfArgs& a) {
   a.Ignore("validate_indices");
-  return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", 0}});
+  return a.Op("gather", {a.in(0), IndexOf(a, 0)}, {{"axis", 0}});
 }
 
 // The axes of the operand between the batch and `axis` move after those of the indices, and
 // back in the end.
 absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
-  if (batch == 0 && axis >= 0) return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", axis}});
+  if (batch == 0 && axis >= 0) return a.Op("gather", {a.in(0), IndexOf(a, axis)}, {{"axis", axis}});
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, a.Rank(0));
   X2IR_ASSIGN_OR_RETURN(const int64_t of_indices, a.Rank(1));
   if (batch < 0) batch += of_indices;
@@ -223,7 +241,7 @@ absl::StatusOr<Value*> GatherWithBatch(TfArgs& a, int64_t axis, int64_t batch) {
     return Invalid("batch_dims = ", batch, " and axis = ", axis, " of operands of rank ", rank,
                    " and ", of_indices);
   }
-  if (batch == 0) return a.Op("gather", {a.in(0), a.in(1)}, {{"axis", axis}});
+  if (batch == 0) return a.Op("gather", {a.in(0), IndexOf(a, axis)}, {{"axis", axis}});
   std::vector<int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin() + batch, perm.begin() + axis, perm.begin() + axis + 1);
@@ -257,7 +275,7 @@ Value* GatherNd(TfArgs& a) {
   a.Ignore("dtype");
   const std::string policy = a.String("bad_indices_policy", "");
   a.Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR", "indices that are ignored");
-  return a.Op("gather_nd", {a.in(0), a.AsInt64(a.in(1))}, {{"batch_dims", 0}});
+  return a.Op("gather_nd", {a.in(0), TuplesOf(a, 1, a.in(0))}, {{"batch_dims", 0}});
 }
 
 // TensorFlow takes no negative indices.
@@ -265,10 +283,7 @@ absl::StatusOr<Value*> ToTfGather(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   Value* index = w.in(1);
   if (!w.CountsFromTheFront(*index)) {
-    const Dim& size = (*w.shape())[axis];
-    index = w.FromTheFront(index, size.is_static()
-                                      ? w.b().Int(size.value())
-                                      : Squeeze(ShapeOf({w.b(), w.in(0)}, axis, axis + 1), {0}));
+    index = w.FromTheFront(index, SizeOf({w.b(), w.in(0)}, axis));
   }
   return w.Tf("GatherV2", {w.in(0), index, w.Int32(axis)}, {{"batch_dims", 0}});
 }

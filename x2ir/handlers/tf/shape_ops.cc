@@ -249,8 +249,23 @@ absl::StatusOr<Value*> ToTfSqueeze(TfWriter& w) {
   return w.Tf("Squeeze", {w.in(0)}, std::move(attrs));
 }
 
-// One axis at a time.
+// The sizes of a result with at most one that is not known, which is -1.
+std::optional<std::vector<int64_t>> SizesOfReshape(const Shape* shape) {
+  if (!shape) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const Dim& dim : *shape) sizes.push_back(dim.is_static() ? dim.value() : -1);
+  const auto open = std::count(sizes.begin(), sizes.end(), -1);
+  const bool empty = std::count(sizes.begin(), sizes.end(), 0) != 0;
+  if (open > 1 || (open == 1 && empty)) return std::nullopt;
+  return sizes;
+}
+
+// ExpandDims adds one axis. Several are one reshape, where the sizes are known, or one at a time.
 absl::StatusOr<Value*> ToTfUnsqueeze(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const auto axes, w.KnownInts(1, "axes"));
+  if (axes && axes->size() > 1) {
+    if (const auto sizes = SizesOfReshape(w.out_type().shape())) return w.Reshape(w.in(0), *sizes);
+  }
   X2IR_ASSIGN_OR_RETURN(const auto rest, w.UnsqueezedButLast());
   if (!rest.axis) return w.Op("identity", {rest.x});
   return w.Tf("ExpandDims", {rest.x, w.Int32(*rest.axis)});

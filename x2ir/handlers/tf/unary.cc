@@ -7,7 +7,9 @@
 namespace x2ir {
 namespace {
 
-Value* FromReciprocal(TfArgs& a) { return 1 / a.in(0); }
+Value* FromReciprocal(TfArgs& a) {
+  return IsFloating(a.in(0)->dtype()) ? a.Op("reciprocal", {a.in(0)}) : (1 / a.in(0)).value();
+}
 Value* Rsqrt(TfArgs& a) { return 1 / Sqrt(a.in(0)); }
 
 // Of integers it is the integer itself.
@@ -97,7 +99,7 @@ X2IR_TF(is_nan).Is("IsNan");
 X2IR_TF(log).Is("Log").From("Log1p", FromLog1p);
 X2IR_TF(neg).Is("Neg");
 X2IR_TF(not ).Is("LogicalNot");
-X2IR_TF(div).From({{"Reciprocal", FromReciprocal}, {"Inv", FromReciprocal}, {"Rsqrt", Rsqrt}});
+X2IR_TF(div).From("Rsqrt", Rsqrt);
 X2IR_TF(round).To("Round", ToTfRound).From({{"Rint", RoundFloats}, {"Round", RoundFloats}});
 X2IR_TF(sign).Is("Sign");
 X2IR_TF(sin).Is("Sin");
@@ -130,6 +132,8 @@ X2IR_TF(identity)
            {"VarIsInitializedOp", True},
            {"IsVariableInitialized", True},
            {"VarHandleOp", NoValue}});
-X2IR_TF(reciprocal).To("Reciprocal");
+X2IR_TF(reciprocal)
+    .To("Reciprocal")
+    .From({{"Reciprocal", FromReciprocal}, {"Inv", FromReciprocal}});
 
 }  // namespace x2ir

@@ -16,6 +16,17 @@ absl::Status CheckReduction(TfWriter& w) {
   return how == "none" || how == "add" ? absl::OkStatus() : CannotExpress("reduction ", how);
 }
 
+// Whether it is a constant of zeros.
+bool IsZeros(const Value& x) {
+  constexpr int64_t kMostElements = 1 << 16;
+  const Tensor* constant = x.fixed_constant();
+  if (!constant || constant->is_sparse() || constant->num_elements() > kMostElements) return false;
+  for (int64_t i = 0; i < constant->num_elements(); ++i) {
+    if (constant->AsDouble(i) != 0) return false;
+  }
+  return true;
+}
+
 absl::StatusOr<Value*> ToTfjsScatterElements(TfWriter& w) {
   X2IR_RETURN_IF_ERROR(CheckReduction(w));
   return ScatterElementsByTuples(w);
@@ -35,7 +46,7 @@ absl::StatusOr<Value*> ToTfjsScatterNd(TfWriter& w) {
   // Updates of one place add up in zeros.
   Value* sizes = w.Cast(w.Op("shape", {x}), to_put.tuples->dtype());
   Value* sum = w.Tf("ScatterNd", {to_put.tuples, to_put.updates, w.Known(sizes)}, {}, x->type());
-  return w.Tf("AddV2", {x, sum});
+  return IsZeros(*x) ? sum : w.Tf("AddV2", {x, sum});
 }
 
 }  // namespace

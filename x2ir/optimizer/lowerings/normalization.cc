@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/builder/arrays.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/optimizer/lowering.h"
 #include "x2ir/optimizer/lowering_util.h"
@@ -95,6 +97,15 @@ absl::StatusOr<Values> InstanceNormOfOneElement(Rewrite& r) {
   return Values{b.Op("add", {y, b.Op("reshape", {r.in(2), sizes})})};
 }
 X2IR_LOWERING(instance_normalization, InstanceNormOfOneElement);
+
+// Each channel of each image by its own mean and variance; halves in float32.
+absl::StatusOr<Values> InstanceNormAsMeans(Rewrite& r) {
+  NodeWriter w(r);
+  const DType t = AtLeastFloat32(w.dtype());
+  X2IR_ASSIGN_OR_RETURN(Value * y, InstanceNormByMeans(w, t));
+  return Values{y};
+}
+X2IR_LOWERING(instance_normalization, InstanceNormAsMeans);
 
 // Groups become the channels of an instance_normalization without scale and bias of its own.
 absl::StatusOr<Values> GroupNormAsInstanceNorm(Rewrite& r) {

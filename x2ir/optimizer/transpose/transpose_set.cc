@@ -120,6 +120,7 @@ void TransposeSet::ReplaceBy(Node* node, Value* value) {
   const bool output = node->output(0)->is_graph_output() && !value->is_graph_output();
   Type type = node->output(0)->type();
   graph_.ReplaceAllUsesKeepingOutputNames(node->output(0), value);
+  TakeShorterName(*node->output(0), *value);
   if (output && value->is_graph_output()) value->set_type(std::move(type));
   Erase(node);
 }
