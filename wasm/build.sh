@@ -12,6 +12,7 @@ wasm=$build/wasm
 mkdir -p "$wasm/module"
 
 "$root/tools/debian_sources.sh" "$wasm/sources" unicode abseil=libabsl-dev re2=libre2-dev zlib=zlib1g-dev \
+  libjpeg-turbo=libjpeg62-turbo-dev libpng1.6=libpng-dev \
   >"$wasm/sources.log" 2>&1 || { tail -n 5 "$wasm/sources.log" >&2; exit 1; }
 make -s -C "$wasm/sources/re2" REBUILD_TABLES=1 \
   re2/perl_groups.cc re2/unicode_groups.cc re2/unicode_casefold.cc

@@ -1,4 +1,4 @@
-# Abseil, RE2 and zlib of Debian's sources: Debian has no archives of them for this target.
+# Abseil, RE2, zlib, libjpeg-turbo and libpng of Debian's sources: Debian has no archives of them for this target.
 
 file(GLOB absl_sources
   ${X2IR_SOURCES_DIR}/abseil/absl/base/*.cc
@@ -35,6 +35,25 @@ set(zlib_files adler32 compress crc32 deflate inffast inflate inftrees trees unc
 list(TRANSFORM zlib_files REPLACE "(.+)" "${X2IR_SOURCES_DIR}/zlib/\\1.c")
 add_library(zlib_wasm STATIC ${zlib_files})
 
-foreach(library absl_wasm re2_wasm zlib_wasm)
+# Only what decodes. Of the native library no results differ: its code of processors has the same ones.
+set(jpeg_files
+  jcomapi jdapimin jdapistd jdarith jaricom jdatasrc jdcoefct jdcolor jddctmgr jdhuff jdinput jdmainct jdmarker
+  jdmaster jdmerge jdphuff jdpostct jdsample jerror jidctflt jidctfst jidctint jidctred jmemmgr jmemnobs jquant1
+  jquant2 jsimd_none jutils)
+list(TRANSFORM jpeg_files REPLACE "(.+)" "${X2IR_SOURCES_DIR}/libjpeg-turbo/\\1.c")
+add_library(jpeg_wasm STATIC ${jpeg_files})
+set(X2IR_JPEG_INCLUDES ${PROJECT_SOURCE_DIR}/include/libjpeg ${X2IR_SOURCES_DIR}/libjpeg-turbo)
+target_include_directories(jpeg_wasm PRIVATE ${X2IR_JPEG_INCLUDES})
+
+set(png_files png pngerror pngget pngmem pngread pngrio pngrtran pngrutil pngset pngtrans)
+list(TRANSFORM png_files REPLACE "(.+)" "${X2IR_SOURCES_DIR}/libpng1.6/\\1.c")
+add_library(png_wasm STATIC ${png_files})
+set(X2IR_PNG_INCLUDES ${X2IR_HEADERS_DIR}/libpng ${X2IR_SOURCES_DIR}/libpng1.6)
+configure_file(${X2IR_SOURCES_DIR}/libpng1.6/scripts/pnglibconf.h.prebuilt
+  ${X2IR_HEADERS_DIR}/libpng/pnglibconf.h COPYONLY)
+target_include_directories(png_wasm PRIVATE ${X2IR_PNG_INCLUDES})
+target_compile_options(png_wasm PRIVATE "SHELL:-mllvm -wasm-enable-sjlj")
+
+foreach(library absl_wasm re2_wasm zlib_wasm jpeg_wasm png_wasm)
   target_compile_options(${library} PRIVATE -w)  # not ours to mend
 endforeach()

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -179,6 +180,27 @@ TEST(ImageDecoder, Libraries) {
     const std::string got = Decode(Hex(known.hex));
     if (Lacks(got)) continue;
     EXPECT_EQ(got, known.want) << known.name;
+  }
+}
+
+// A file of few bytes gets no memory for many pixels.
+TEST(ImageDecoder, LargePicturesOfSmallFiles) {
+  std::string jpeg;
+  for (const Known& known : kKnown) {
+    if (known.name == "JPEG") jpeg = Hex(known.hex);
+  }
+  const std::string sizes("\xC0\x00\x11\x08\x00\x02\x00\x02", 8);  // 2 x 2
+  ASSERT_NE(jpeg.find(sizes), std::string::npos);
+  jpeg.replace(jpeg.find(sizes) + 4, 4, "\x3E\x80\x3E\x80");
+  const std::string png = Hex(
+      "89504e470d0a1a0a0000000d4948445200003e8000003e800802000000ce1c48890000000b49444154789c6360c0"
+      "0400001400017dfe1eee0000000049454e44ae426082");
+  for (const auto& [file, bytes] : {std::pair(jpeg, jpeg.size()), std::pair(png, png.size())}) {
+    const std::string got = Decode(file);
+    if (Lacks(got)) continue;
+    EXPECT_NE(got.find(StrCat("an image of 16000 x 16000 pixels in ", bytes, " bytes")),
+              std::string::npos)
+        << got;
   }
 }
 

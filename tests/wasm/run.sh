@@ -23,6 +23,9 @@ node package_test.mjs "$model" model.tflite
 
 node "$root/tests/wasm/hostile.mjs" node_modules/x2ir "${X2IR_WASM_SECONDS:-60}" "$root"/tests/data/cases/*.tar.xz
 
+node "$root/tests/wasm/images.mjs" node_modules/x2ir "$build/bin/x2ir" "$build/wasm/sources/libpng1.6/contrib/pngsuite" \
+  "$build/wasm/sources/libjpeg-turbo/testimages"
+
 set -- "$root"/tests/data/cases/*.tar.xz "$root/tests/data/hostile" "$root/tests/data/demo"
 shared=${X2IR_SHARED-$root/../shared}
 [ -z "$shared" ] || [ ! -d "$shared" ] || set -- "$@" "$shared/formats" "$shared/models"

@@ -1,9 +1,9 @@
 // The module does what the program does: for many models the same files, the same output, the same messages,
 // the same exit code.
 //
-// Files are the same byte for byte. One difference is counted apart: numbers that a conversion computes with functions
-// of the C library, which has another one here, such as sin, or whose sign says nothing, as that of a NaN. Then `x2ir
-// show` prints the same graphs, and `x2ir verify` finds results that are equal but for a few last bits.
+// Files are the same byte for byte. One difference is counted apart: sums of matrix products, which are made in the order of
+// the processor's instructions. Then `x2ir show` prints the same graphs, and `x2ir verify` finds results that are equal but
+// for a few last bits.
 //
 //   node tests/wasm/same.mjs PACKAGE PROGRAM FOLDER...
 //

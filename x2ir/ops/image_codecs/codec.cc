@@ -1,4 +1,5 @@
 // Which codec reads a file.
+#include <algorithm>
 #include <string_view>
 
 #include "x2ir/ops/image_codecs/codec_internal.h"
@@ -7,6 +8,9 @@ namespace x2ir {
 namespace {
 
 constexpr int64_t kMaxPixels = int64_t{1} << 28;
+// A byte of deflate gives at most 1032, of 8 pixels each; Huffman codes of JPEG have at least a bit
+// for each 8 x 8 pixels of a component. Only large pictures are measured by it.
+constexpr int64_t kMaxPixelsOfByte = int64_t{1} << 14, kManyPixels = int64_t{1} << 24;
 
 struct Codec {
   absl::StatusOr<Picture> (*decode)(ImageBytes file);
@@ -43,6 +47,15 @@ absl::StatusOr<Picture> BlankPicture(int64_t height, int64_t width) {
   Picture picture{height, width, {}};
   picture.rgb.resize(height * width * 3);
   return picture;
+}
+
+absl::StatusOr<Picture> BlankPictureOf(ImageBytes file, int64_t height, int64_t width) {
+  const auto bytes = static_cast<int64_t>(file.size());
+  const int64_t most = std::max(kManyPixels, std::min(bytes, kMaxPixels) * kMaxPixelsOfByte);
+  if (width > 0 && height > most / width) {
+    return Unimplemented("an image of ", height, " x ", width, " pixels in ", bytes, " bytes");
+  }
+  return BlankPicture(height, width);
 }
 
 absl::StatusOr<Picture> DecodeImage(ImageBytes file) {

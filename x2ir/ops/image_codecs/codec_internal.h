@@ -29,6 +29,9 @@ inline absl::Status Corrupt(std::string_view what) { return DataLoss(what); }
 // A black picture of that size. The size is bounded, because a file of a few bytes can request any
 // size.
 absl::StatusOr<Picture> BlankPicture(int64_t height, int64_t width);
+// The same of a format that has at least some bits for each block of pixels, as PNG and JPEG have:
+// small files get no large pictures.
+absl::StatusOr<Picture> BlankPictureOf(ImageBytes file, int64_t height, int64_t width);
 
 absl::StatusOr<Picture> DecodeBmp(ImageBytes file);
 absl::StatusOr<Picture> DecodeJpeg(ImageBytes file);

@@ -21,6 +21,7 @@ struct State {
   std::jmp_buf failed;
   bool truncated = false;
   bool unusual = false;  // colors that libjpeg cannot turn into RGB
+  bool no_memory = false;
   absl::StatusOr<Picture> picture = Corrupt("JPEG");
 };
 
@@ -36,7 +37,7 @@ bool Read(State& s, ImageBytes file) {
   s.unusual = s.info.jpeg_color_space == JCS_CMYK || s.info.jpeg_color_space == JCS_YCCK;
   if (s.unusual) return false;
   s.info.out_color_space = JCS_RGB;
-  s.picture = BlankPicture(s.info.image_height, s.info.image_width);
+  s.picture = BlankPictureOf(file, s.info.image_height, s.info.image_width);
   if (!s.picture.ok()) return false;
   jpeg_start_decompress(&s.info);
   while (s.info.output_scanline < s.info.output_height) {
@@ -54,12 +55,16 @@ absl::StatusOr<Picture> DecodeJpeg(ImageBytes file) {
   State s;
   s.info.err = jpeg_std_error(&s.errors);
   s.info.client_data = &s;
-  s.errors.error_exit = [](j_common_ptr info) { std::longjmp(StateOf(info).failed, 1); };
+  s.errors.error_exit = [](j_common_ptr info) {
+    StateOf(info).no_memory = info->err->msg_code == JERR_OUT_OF_MEMORY;
+    std::longjmp(StateOf(info).failed, 1);
+  };
   s.errors.emit_message = [](j_common_ptr info, int level) {
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) StateOf(info).truncated = true;
   };
   const bool ok = Read(s, file);
   jpeg_destroy_decompress(&s.info);
+  if (s.no_memory) return absl::ResourceExhaustedError("out of memory");
   if (s.unusual) return Unimplemented("JPEG of four colors");
   if (ok || !s.picture.ok()) return std::move(s.picture);
   return Corrupt("JPEG");

@@ -16,7 +16,7 @@ namespace {
 struct State {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  ImageBytes rest;  // of the file
+  ImageBytes file, rest;
   absl::StatusOr<Picture> picture = Corrupt("PNG");
   std::vector<png_bytep> rows;
 };
@@ -33,7 +33,8 @@ bool Read(State& s) {
   if (setjmp(png_jmpbuf(s.png)) != 0) return false;
   png_set_read_fn(s.png, &s, ReadBytes);
   png_read_info(s.png, s.info);
-  s.picture = BlankPicture(png_get_image_height(s.png, s.info), png_get_image_width(s.png, s.info));
+  s.picture = BlankPictureOf(s.file, png_get_image_height(s.png, s.info),
+                             png_get_image_width(s.png, s.info));
   if (!s.picture.ok()) return false;
   // Any file becomes eight bits of red, green and blue. Of sixteen bits the high ones count.
   png_set_strip_16(s.png);
@@ -56,7 +57,7 @@ bool Read(State& s) {
 
 absl::StatusOr<Picture> DecodePng(ImageBytes file) {
   State s;
-  s.rest = file;
+  s.file = s.rest = file;
   s.png = png_create_read_struct(
       PNG_LIBPNG_VER_STRING, nullptr, [](png_structp png, png_const_charp) { png_longjmp(png, 1); },
       [](png_structp, png_const_charp) {});
