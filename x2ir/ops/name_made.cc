@@ -1,5 +1,7 @@
 #include "x2ir/ops/name_made.h"
 
+#include <string>
+
 
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/splice.h"
