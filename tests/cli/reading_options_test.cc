@@ -33,7 +33,8 @@ TEST_F(ReadingOptions, WithoutEffect) {
       {"x2ir info a.onnx b.tflite --signature nope >/dev/null; true", 0, "", "no signature 'nope'"},
       {"x2ir info a.onnx a.json --signature s --job j >/dev/null", 0, "",
        "^warning: --job has no effect on models of formats '[a-z]+', '[a-z]+'; formats that have "
-       "this option: oneflow_graph\nwarning: --signature has no effect on models of formats '[a-z]+', "
+       "this option: oneflow_graph\nwarning: --signature has no effect on models of formats "
+       "'[a-z]+', "
        "'[a-z]+'; formats that have this option: [a-z_, ]*tflite[a-z_, ]*\n$"},
       // Nothing was read, or nothing is to be said.
       {"x2ir info nowhere.onnx --params b.bin", 3, "", "^error: [^\n]*nowhere.onnx[^\n]*\n$"},

@@ -26,8 +26,8 @@ struct CaseFlags {
 // --io and --cases, --random and --seed, --shape (shape_flags.h).
 void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io);
 
-// The model as IR, for these cases: LoadAsIr (load.h), with the shapes that --shape gives inputs and
-// the types that the io file has.
+// The model as IR, for these cases: LoadAsIr (load.h), with the shapes that --shape gives inputs
+// and the types that the io file has.
 std::optional<Model> LoadToRun(Session& session, Progress& progress, const std::string& path,
                                const CaseFlags& flags, int* code);
 
