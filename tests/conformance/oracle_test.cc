@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/conformance/contrib_rows_util.h"
@@ -315,6 +316,45 @@ TEST_F(Oracle, FormsThatRuntimesReadDifferently) {
   for (const auto& row : rows) {
     for (const int opset : row.opsets) {
       AddIr(row.inputs, row.lines, opset);
+    }
+  }
+  Judge();
+}
+
+// Functions of recurrent ops, in each place: with numbers of their own, with some of them, and with
+// the defaults, which ONNX Runtime has as 0 for some.
+TEST_F(Oracle, FunctionsOfRecurrentOps) {
+  const struct {
+    const char *op, *operands;
+    std::vector<std::string> usual;
+  } cells[] = {{"rnn", "w: float32[1,2,2], r: float32[1,2,2]", {"Tanh"}},
+               {"gru", "w: float32[1,6,2], r: float32[1,6,2]", {"Sigmoid", "Tanh"}},
+               {"lstm", "w: float32[1,8,2], r: float32[1,8,2]", {"Sigmoid", "Tanh", "Tanh"}}};
+  const std::pair<const char*, std::vector<const char*>> functions[] = {
+      {"Relu", {""}},
+      {"Softsign", {""}},
+      {"Softplus", {""}},
+      {"LeakyRelu", {"", ", activation_alpha = [0.7]"}},
+      {"ThresholdedRelu", {"", ", activation_alpha = [0.3]"}},
+      {"Elu", {"", ", activation_alpha = [0.7]"}},
+      {"Affine",
+       {"", ", activation_alpha = [0.7]", ", activation_alpha = [0.7], activation_beta = [0.4]"}},
+      {"ScaledTanh",
+       {"", ", activation_beta = [0.4]", ", activation_alpha = [0.7], activation_beta = [0.4]"}},
+      {"hardsigmoid",
+       {"", ", activation_alpha = [0.7]", ", activation_alpha = [0.7], activation_beta = [0.4]"}}};
+  for (const auto& cell : cells) {
+    for (const auto& [function, numbers] : functions) {
+      for (size_t place = 0; place < cell.usual.size(); ++place) {
+        for (const char* given : numbers) {
+          std::vector<std::string> names = cell.usual;
+          names[place] = function;
+          AddIr(StrCat("x: float32[3,1,2], ", cell.operands),
+                StrCat("y = ", cell.op, "(x, w, r) { activations = [\"",
+                       absl::StrJoin(names, "\", \""), "\"]", given, " }"),
+                14);
+        }
+      }
     }
   }
   Judge();

@@ -251,5 +251,21 @@ TEST(NnefWrite, StoredIntegersStay) {
   EXPECT_EQ(units, 1u);
 }
 
+// A variable has a file of its own, whose name systems take; names in the graph stay.
+TEST(NnefWrite, LongNames) {
+  const std::string a(300, 'a'), b = a + "b";
+  const std::string graph =
+      StrCat("graph g(x: float32[2]) -> (y) {\n ", a, " = float32[2]{1, 2}\n ", b,
+             " = float32[2]{3, 4}\n s = onnx.Add(x, ", a, ")\n y = onnx.Mul(s, ", b, ") }");
+  ExpectWritten(
+      {graph, {"float32[2]{5, 6}"}, {" = variable<scalar>(shape = [2], label = 'a"}, true});
+  const auto files = std::make_shared<NnefFileMap>();
+  ASSERT_TRUE(WriteText(graph, true, files).ok());
+  EXPECT_EQ(files->size(), 3u);
+  for (const auto& [name, bytes] : *files) {
+    EXPECT_LE(name.size() - (name.rfind('/') + 1), 255u) << name;
+  }
+}
+
 }  // namespace
 }  // namespace x2ir

@@ -1,3 +1,7 @@
+#include <bit>
+#include <cstdint>
+#include <string>
+
 #include "gtest/gtest.h"
 #include "tests/optimizer/pass_util.h"
 #include "x2ir/graph_wrapper/text.h"
@@ -67,6 +71,21 @@ TEST(FoldConstants, Rows) {
        "p = add(x, n) }, else_branch = graph e() -> (q) { q = neg(x) } }"},
   };
   for (const PassRow& row : rows) ExpectPass(row, {"fold_constants", "dead_code"});
+}
+
+// Whatever NaN the processor makes of them.
+TEST(FoldConstants, NaNsAreTheSameEverywhere) {
+  for (const char* line : {"y = div(zero, zero)", "y = sub(infinity, infinity)", "y = neg(nan)",
+                           "y = log(minus)", "y = acos(infinity)", "y = mul(infinity, zero)"}) {
+    auto graph = ParseGraph(std::string("graph g() -> (y) {\n zero = float32[1]{0}\n") +
+                            " infinity = float32[1]{inf}\n nan = float32[1]{nan}\n" +
+                            " minus = float32[1]{-1}\n " + line + "\n}");
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    ASSERT_TRUE(RunPasses(**graph, {"fold_constants", "dead_code"}).ok());
+    const Tensor* y = (*graph)->outputs()[0]->constant();
+    ASSERT_NE(y, nullptr) << line;
+    EXPECT_EQ(std::bit_cast<uint32_t>(y->span<float>()[0]), 0x7FC00000u) << line;
+  }
 }
 
 // The bound holds over all rounds of a pipeline together.

@@ -34,9 +34,10 @@ async function loaded() {
   if (inlined) return { module: await WebAssembly.compileStreaming(unpacked(inlined)), isFile: false };
   const answer = await fetch(`x2ir.wasm?${VERSION}`);
   if (!answer.ok) throw new Error(`x2ir.wasm: ${answer.status} ${answer.statusText}`);
-  // Not every server says what the file is.
+  // Not every server says what the file is. Of an answer that says it, the browser keeps the compiled code.
   const headers = { "content-type": "application/wasm" };
-  return { module: await WebAssembly.compileStreaming(new Response(answer.body, { headers })), isFile: true };
+  const said = answer.headers.get("content-type") === headers["content-type"];
+  return { module: await WebAssembly.compileStreaming(said ? answer : new Response(answer.body, { headers })), isFile: true };
 }
 
 export class Engine {

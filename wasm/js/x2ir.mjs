@@ -9,6 +9,8 @@ export async function compile(source) {
   if (source instanceof WebAssembly.Module) return source;
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
   if (typeof source === 'string' || source instanceof URL) source = await fetch(source);
+  // While it arrives; of this type a browser also keeps the compiled code.
+  if (source.headers.get('content-type') === 'application/wasm') return WebAssembly.compileStreaming(source);
   return WebAssembly.compile(await source.arrayBuffer());
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "x2ir/builder/series.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/constants.h"
 
 namespace x2ir {
@@ -42,7 +43,7 @@ std::vector<double> OrderWeights(const std::vector<std::pair<int, double>>& orde
   for (int j = 0; j < kNodes; ++j) {
     double sum = 0;
     for (const auto& [k, c] : orders) {
-      sum += c * (k % 2 == 0 ? std::cos(k * Angle(j)) : std::sin(k * Angle(j)));
+      sum += c * (k % 2 == 0 ? portable::cos(k * Angle(j)) : portable::sin(k * Angle(j)));
     }
     w.push_back(sum / kNodes);
   }
@@ -50,7 +51,7 @@ std::vector<double> OrderWeights(const std::vector<std::pair<int, double>>& orde
 }
 std::vector<double> Sines() {
   std::vector<double> nodes;
-  for (int j = 0; j < kNodes; ++j) nodes.push_back(std::sin(Angle(j)));
+  for (int j = 0; j < kNodes; ++j) nodes.push_back(portable::sin(Angle(j)));
   return nodes;
 }
 
@@ -125,8 +126,8 @@ Expr ScaledI(int nu, const Expr& x) {
   const Expr near = x <= kFar;
   std::vector<double> nodes, weights;
   for (int j = 0; j < kHalf; ++j) {
-    nodes.push_back(std::cos(HalfAngle(j)) - 1);
-    weights.push_back(std::cos(nu * HalfAngle(j)) / kHalf);
+    nodes.push_back(portable::cos(HalfAngle(j)) - 1);
+    weights.push_back(portable::cos(nu * HalfAngle(j)) / kHalf);
   }
   Expr inner = Weigh(Exp(Spread(Where(near, x, 1), nodes)), weights);
   if (nu == 1) {
@@ -183,9 +184,9 @@ Expr ScaledK(int nu, const Expr& x) {
   // Neumann's series for K of order 0, Wronski's determinant for order 1.
   std::vector<double> nodes, weights;
   for (int j = 0; j < kHalf; ++j) {
-    nodes.push_back(std::cos(HalfAngle(j)) - 1);
+    nodes.push_back(portable::cos(HalfAngle(j)) - 1);
     double sum = 0;
-    for (int k = 1; k <= 14; ++k) sum += std::cos(2 * k * HalfAngle(j)) / k;
+    for (int k = 1; k <= 14; ++k) sum += portable::cos(2 * k * HalfAngle(j)) / k;
     weights.push_back(2 * sum / kHalf);
   }
   const Expr series = Weigh(Exp(Spread(small, nodes)), weights);
@@ -226,8 +227,8 @@ Expr AiryAi(const Expr& x) {
   }
   const Expr inside = Min(Max(x, kLeft), kRight);
   const Expr cube = inside * inside * inside;
-  const double at_zero = std::pow(3, -2.0 / 3) / std::tgamma(2.0 / 3);
-  const double slope = std::pow(3, -1.0 / 3) / std::tgamma(1.0 / 3);
+  const double at_zero = portable::pow(3, -2.0 / 3) / portable::tgamma(2.0 / 3);
+  const double slope = portable::pow(3, -1.0 / 3) / portable::tgamma(1.0 / 3);
   const Expr series = at_zero * Polynomial(cube, f) - slope * inside * Polynomial(cube, g);
   // Waves.
   const Expr y = Where(x < kLeft, -x, -kLeft);

@@ -5,15 +5,10 @@
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir {
 namespace {
-
-absl::Status NameMade(Builder& b, std::string_view base) {
-  X2IR_RETURN_IF_ERROR(b.status());
-  for (Node* node : b.made()) b.graph().NameValues(node, base);
-  return absl::OkStatus();
-}
 
 std::string ToldAbout(std::string_view what, std::string_view name) {
   return StrCat(what, " '", name,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "x2ir/builder/series.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/constants.h"
 
 namespace x2ir {
@@ -33,8 +34,8 @@ Rest FresnelRest(const Expr& x) {
   for (int k = 1; k <= kPoles; ++k) {
     const double t = (k - 0.5) * pi / width, t2 = t * t;
     fourths.push_back(t2 * t2);
-    weights.push_back(std::exp(-t2));
-    square_weights.push_back(t2 * std::exp(-t2));
+    weights.push_back(portable::exp(-t2));
+    square_weights.push_back(t2 * portable::exp(-t2));
   }
   const Expr y = x * std::sqrt(pi / 2), y2 = y * y;
   const Expr over = 1.0 / (Beside(y2 * y2) + Doubles(x.builder(), fourths));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
 
@@ -48,9 +49,9 @@ Value* NodeWriter::Reshape(Value* x, absl::Span<const int64_t> dims) {
   return Op("reshape", {x, Ints(dims)}, {{"allowzero", zero}});
 }
 
-bool NodeWriter::CountsFromTheFront(const Value& index) {
+bool NodeWriter::CountsFromTheFront(const Value& index) const {
   const auto known = KnownTensor(index);
-  if (!known) return false;
+  if (!known) return IsMarked(node(), NodeMark::kFromTheFront);
   for (int64_t i = 0; i < known->num_elements(); ++i) {
     if (known->AsInt(i) < 0) return false;
   }

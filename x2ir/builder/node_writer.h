@@ -50,8 +50,9 @@ class NodeWriter : public NodeView {
   Value* Int32s(const std::vector<int64_t>& numbers);
   Value* Reshape(Value* x, absl::Span<const int64_t> dims);  // 0 is a size of 0
 
-  // Whether indices are known, and none of them counts from the end.
-  static bool CountsFromTheFront(const Value& index);
+  // Whether none of these indices of the node counts from the end: they are known, or the framework
+  // that the node comes from has no negative ones.
+  bool CountsFromTheFront(const Value& index) const;
   // Indices as int64, with the size (which they are broadcast with) added to negative ones.
   Value* FromTheFront(Value* index, Value* size);
   // All operands but the last one, put together by the op two at a time. There must be two.

@@ -1,10 +1,11 @@
 #include "x2ir/builder/series.h"
 
-#include <cmath>
 #include <map>
 #include <mutex>
 #include <numbers>
 #include <utility>
+
+#include "x2ir/graph_wrapper/portable_math.h"
 
 namespace x2ir {
 namespace {
@@ -17,7 +18,7 @@ const QuadratureRule& Gauss(int n) {
   const std::lock_guard lock(mutex);
   QuadratureRule& rule = rules[n];
   for (int i = 0; rule.first.size() < static_cast<size_t>(n); ++i) {
-    double x = std::cos(std::numbers::pi * (i + 0.75) / (n + 0.5)), slope = 1;
+    double x = portable::cos(std::numbers::pi * (i + 0.75) / (n + 0.5)), slope = 1;
     for (int round = 0; round < 20; ++round) {
       double p = 1, before = 0;
       for (int k = 1; k <= n; ++k) {

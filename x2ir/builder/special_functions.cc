@@ -9,6 +9,7 @@
 #include "x2ir/builder/loop.h"
 #include "x2ir/builder/series.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/constants.h"
 
 namespace x2ir {
@@ -35,7 +36,7 @@ Expr LgammaFromHalf(const Expr& x) {
   double k = 1;
   for (const double c : kCoefficients) sum = sum + c / (z + k++);
   const Expr t = z + 7.5;
-  const Expr log_gamma = (z + 0.5) * Log(t) - t + 0.5 * std::log(2 * kPi) + Log(sum);
+  const Expr log_gamma = (z + 0.5) * Log(t) - t + 0.5 * portable::log(2 * kPi) + Log(sum);
   return Where(IsInf(x), kInf, log_gamma);
 }
 
@@ -45,7 +46,7 @@ Expr Lgamma64(const Expr& x) {
   // log(pi / |sin(pi x)|) - log gamma(1 - x); only the fraction of x matters to the sine.
   const Expr fraction = x - Floor(x);
   const Expr sine = Sin(Min(fraction, 1.0 - fraction) * kPi);
-  const Expr reflection = std::log(kPi) - Log(sine) - from_half;
+  const Expr reflection = portable::log(kPi) - Log(sine) - from_half;
   const Expr result = Where(reflected, reflection, from_half);
   return Where(IsInf(x), kInf, result);
 }
@@ -233,7 +234,7 @@ Expr InverseNormal(const Expr& c, const Expr& tail) {
                            FromHighest(z, kP2) / FromHighest(z, kQ2));
   const Expr distance = Where(tail == 0.0, kInf, x - Log(x) / x - z * ratio);
   const Expr far = Where(c < 0.0, -distance, distance);
-  const Expr result = Where(tail > std::exp(-2.0), near, far);
+  const Expr result = Where(tail > portable::exp(-2.0), near, far);
   return Where(tail >= 0.0, result, kNaN);
 }
 

@@ -93,7 +93,7 @@ absl::StatusOr<OneHotParts> OneHotPartsOf(NodeWriter& w) {
   const bool is_known = known_depth && known_depth->size() == 1;
   Value* depth =
       is_known ? w.b().Int((*known_depth)[0]) : w.Cast(w.Reshape(w.in(1), {}), DType::kInt64);
-  parts.index = NodeWriter::CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), depth);
+  parts.index = w.CountsFromTheFront(*w.in(0)) ? w.in(0) : w.FromTheFront(w.in(0), depth);
   parts.depth = is_known ? w.b().Constant(Tensor::Scalar(static_cast<int32_t>((*known_depth)[0])))
                          : w.Cast(depth, DType::kInt32);
   // What is known is written as a constant: not every runtime computes with constants alone.
@@ -130,7 +130,7 @@ absl::StatusOr<PlacesThatHold> CompressByGather(NodeWriter& w) {
 
 absl::StatusOr<Value*> TuplesFromTheFront(NodeWriter& w) {
   Value* index = w.in(1);
-  if (NodeWriter::CountsFromTheFront(*index)) return index;
+  if (w.CountsFromTheFront(*index)) return index;
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
   const Dim& count = (*w.shape(1))[rank - 1];
   if (!count.is_static()) return CannotExpress("tuples of unknown length");
@@ -151,8 +151,8 @@ absl::StatusOr<Value*> ScatterElementsByTuples(NodeWriter& w) {
   for (int64_t i = 0; i < rank; ++i) {
     if (i == axis) {
       Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
-      Value* own = NodeWriter::CountsFromTheFront(*w.in(1)) ? w.Cast(w.in(1), DType::kInt64)
-                                                            : w.FromTheFront(w.in(1), size);
+      Value* own = w.CountsFromTheFront(*w.in(1)) ? w.Cast(w.in(1), DType::kInt64)
+                                                  : w.FromTheFront(w.in(1), size);
       columns.push_back(w.Op("unsqueeze", {own, w.Ints({rank})}));
       continue;
     }

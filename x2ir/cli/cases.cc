@@ -60,6 +60,12 @@ absl::StatusOr<std::vector<IoCase>> Chosen(std::vector<IoCase> all,
 
 }  // namespace
 
+std::optional<Model> LoadToRun(Session& session, Progress& progress, const std::string& path,
+                               const CaseFlags& flags, int* code) {
+  return LoadAsIr(session, progress, path, Unsupported::kFail, code, flags.shapes, flags.io,
+                  flags.CaseNames());
+}
+
 std::optional<std::vector<IoCase>> CasesFor(const CaseFlags& flags, const Graph& graph,
                                             Session& session, Progress& progress, std::string* note,
                                             int* code, const std::string& hint) {

@@ -26,6 +26,11 @@ struct CaseFlags {
 // --io and --cases, --random and --seed, --shape (shape_flags.h).
 void AddCaseFlags(Verb& verb, CaseFlags& flags, const std::string& about_io);
 
+// The model as IR, for these cases: LoadAsIr (load.h), with the shapes that --shape gives inputs and
+// the types that the io file has.
+std::optional<Model> LoadToRun(Session& session, Progress& progress, const std::string& path,
+                               const CaseFlags& flags, int* code);
+
 // nullopt on failure: the error was printed, and *code is the exit code. Without an io file there
 // are as many random cases as --random says, else one; *note describes them. `hint`: a hint for the
 // case that the io file does not match the graph.

@@ -16,7 +16,6 @@
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/runtime_flags.h"
-#include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -86,9 +85,7 @@ int RunCompare(const CompareFlags& flags, Session& session) {
   std::shared_ptr<const Runtime> runtime;
   if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
   Progress progress(session, "reading");
-  std::optional<Model> model =
-      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes,
-               flags.cases.io, flags.cases.CaseNames());
+  std::optional<Model> model = LoadToRun(session, progress, flags.model, flags.cases, &code);
   if (!model) return code;
   std::optional<Model> read;
   if (!runtime) {

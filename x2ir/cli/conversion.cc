@@ -321,8 +321,11 @@ BatchOutcome Convert(Plan plan, const std::string& in, const std::string& out,
   if (!from.weights_from.empty()) {
     // They are files that are read, which no output may replace.
     const Strings checkpoints = std::exchange(from.weights_from, {});
-    const absl::Status status = TakeWeights(*model, checkpoints, report);
-    if (!status.ok()) return outcome.Ended(status, Phase::kReading);
+    absl::Status status = TakeWeights(*model, checkpoints, report);
+    if (!status.ok()) {
+      if (!OptionOf(status)) status = Annotate(status, OptionText("weights_from"));
+      return outcome.Ended(status, Phase::kReading);
+    }
   }
   const Mapped files = MappedFiles(*model);
   outcome.Reads(in, files);
@@ -595,8 +598,8 @@ int RunConversion(const ConversionFlags& flags, const Settings& settings,
     }
   } else {
     const bool writing = outcome.phase == Phase::kWriting;
-    code = session.Fail(writing ? status : NamingModel(status, report, flags.model), outcome.phase,
-                        &report);
+    code =
+        session.Fail(writing ? status : NamingModel(status, flags.model), outcome.phase, &report);
   }
   // It may be one of the files that the model names, which was not known before it was read.
   if (!flags.report.empty()) {

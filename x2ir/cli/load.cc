@@ -51,13 +51,14 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
       report = Report();
       model = ToIr(*std::move(model), options, &report);
       if (model.ok()) {
-        session.Warn(StrCat("ops that cannot be converted are shown as they are:\n", failures));
+        session.Warn(StrCat("'", path, "': ops that cannot be converted are shown as they are:\n",
+                            failures));
       }
     }
   }
   if (model.ok()) return *std::move(model);
   progress.Stop();
-  *code = session.Fail(NamingModel(model.status(), report, path), Phase::kConverting, &report);
+  *code = session.Fail(NamingModel(model.status(), path), Phase::kConverting, &report);
   return std::nullopt;
 }
 
@@ -73,12 +74,9 @@ static bool NamesPath(std::string_view message, std::string_view path) {
   return false;
 }
 
-absl::Status NamingModel(const absl::Status& status, const Report& report,
-                         const std::string& path) {
+absl::Status NamingModel(const absl::Status& status, const std::string& path) {
   const std::string_view message(status.message().data(), status.message().size());
-  if (status.ok() || OptionOf(status) || !report.failures.empty() || NamesPath(message, path)) {
-    return status;
-  }
+  if (status.ok() || OptionOf(status) || NamesPath(message, path)) return status;
   return Annotate(status, StrCat("'", path, "'"));
 }
 

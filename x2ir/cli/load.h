@@ -28,8 +28,8 @@ std::optional<Model> LoadAsIr(Session& session, Progress& progress, const std::s
 std::optional<Model> LoadToLookAt(Session& session, Progress& progress, const std::string& path,
                                   bool raw, int* code);
 
-// Adds the file name to an error without one. Lists of ops are about a single model.
-absl::Status NamingModel(const absl::Status& status, const Report& report, const std::string& path);
+// Adds the file name to an error without one. An error about an option does not depend on the file.
+absl::Status NamingModel(const absl::Status& status, const std::string& path);
 
 }  // namespace x2ir::cli
 

@@ -51,7 +51,7 @@ bool IsOption(std::string_view name) {
   if (name.starts_with("no_")) name.remove_prefix(3);
   // Arguments of functions, which are no options of a conversion.
   for (const std::string_view known :
-       {"cases", "format", "from", "map", "runtime_library", "with"}) {
+       {"cases", "format", "from", "input", "map", "runtime_library", "with"}) {
     if (name == known) return true;
   }
   if (IsConversionOption(name)) return true;

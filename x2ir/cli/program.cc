@@ -167,7 +167,9 @@ int Run(int argc, char** argv, Session& session, const std::string& description,
   const int code = Parse(app, session, argc, argv);
   if (code != kDone || !session.verb) return code;
   if (session.quiet && session.verbose) return session.Usage("-q and -v contradict each other");
-  return session.verb();
+  const int result = session.verb();
+  if (result != kUsage) session.WarnOfUnusedReading();
+  return result;
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "x2ir/cli/program.h"
 #include "x2ir/cli/progress.h"
 #include "x2ir/cli/runtime_flags.h"
-#include "x2ir/cli/shape_flags.h"
 #include "x2ir/cli/tensor_summary.h"
 #include "x2ir/cli/verbs.h"
 #include "x2ir/core/convert.h"
@@ -84,9 +83,7 @@ int RunModel(const RunFlags& flags, Session& session) {
   std::shared_ptr<const Runtime> runtime;
   if (!LoadRuntimeFor(flags.runtime, session, &runtime, &code)) return code;
   Progress progress(session, "reading");
-  std::optional<Model> model =
-      LoadAsIr(session, progress, flags.model, Unsupported::kFail, &code, flags.cases.shapes,
-               flags.cases.io, flags.cases.CaseNames());
+  std::optional<Model> model = LoadToRun(session, progress, flags.model, flags.cases, &code);
   if (!model) return code;
   const Graph& graph = *model->graph;
   auto fail = [&](const absl::Status& status, Phase phase) {
@@ -134,7 +131,9 @@ int RunModel(const RunFlags& flags, Session& session) {
   for (IoCase& io : cases) {
     progress.SetWhat(io.name.empty() ? "running" : StrCat("running ", io.name));
     auto results = in_runtime ? in_runtime->Run(io) : RunCase(graph, io, progress.fn());
-    if (!results.ok()) return fail(results.status(), Phase::kConverting);
+    if (!results.ok()) {
+      return fail(NamingModel(results.status(), flags.model), Phase::kConverting);
+    }
     io.outputs.assign(results->size(), std::nullopt);
     for (size_t i = 0; i < results->size(); ++i) {
       const std::string& name = graph.outputs()[i]->name();

@@ -94,8 +94,35 @@ std::string WithFlags(std::string_view text) {
 absl::StatusOr<LoadOptions> Session::Loading(const std::string& format) const {
   const Format* found = FindFormat(format);
   if (!found) return LoadOptions();  // Load says what is wrong with it
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    read_.insert(found);
+  }
   X2IR_ASSIGN_OR_RETURN(FormatOptions options, reading.For(found->read_options));
   return LoadOptions{std::move(options), {}, {}};
+}
+
+void Session::WarnOfUnusedReading() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (read_.empty()) return;
+  // In the order of their list.
+  std::string models = read_.size() == 1 ? "a model of format " : "models of formats ";
+  const size_t start = models.size();
+  std::vector<OptionDef> known;
+  for (const Format* format : AllFormats()) {
+    if (!read_.contains(format)) continue;
+    StrAppend(&models, models.size() == start ? "'" : ", '", format->name, "'");
+    known.insert(known.end(), format->read_options.begin(), format->read_options.end());
+  }
+  for (const std::string& option : reading.Others(known)) {
+    std::string others;
+    for (const Format* format : AllFormats()) {
+      if (!FindOption(format->read_options, option)) continue;
+      StrAppend(&others, others.empty() ? "" : ", ", format->name);
+    }
+    Warn(StrCat(FlagOf(option), " has no effect on ", models,
+                "; formats that have this option: ", others));
+  }
 }
 
 void Session::Print(std::string_view text) {

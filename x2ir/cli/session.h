@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +39,7 @@ class Session {
   // Flags that every verb has.
   bool quiet = false;
   bool verbose = false;
-  // Of readers; those that a model's format does not have are left out.
+  // Of readers. Those that a model's format does not have mean nothing for that model.
   OptionFlags reading;
   // For --help: the formats whose options are listed under a title, and the format that a verb
   // writes by default.
@@ -50,8 +52,10 @@ class Session {
   // The requested verb; set while the command line is parsed, called afterwards.
   std::function<int()> verb;
 
-  // InvalidArgument for an invalid value of a flag.
+  // For a model of that format that is read now. InvalidArgument for an invalid value of a flag.
   absl::StatusOr<LoadOptions> Loading(const std::string& format) const;
+  // Warns of flags of readers that no model had which was read; none if none was read.
+  void WarnOfUnusedReading();
 
   const std::string& program() const { return program_; }
 
@@ -74,6 +78,9 @@ class Session {
   void Flush();
 
   std::string program_;
+  // The formats that Loading was asked for, by several threads at a time.
+  mutable std::mutex mutex_;
+  mutable std::set<const Format*> read_;
   std::string out_;
   int write_error_ = 0;
 };

@@ -15,6 +15,7 @@
 #include "x2ir/core/dialect_target.h"
 #include "x2ir/formats/npy/npy.h"
 #include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -188,7 +189,7 @@ struct ErrorSums {
     OutputError error{std::move(output), max_abs, 1, std::numeric_limits<double>::infinity()};
     if (xx > 0 && yy > 0) error.cosine = std::min(1.0, xy / std::sqrt(xx) / std::sqrt(yy));
     if (xx == 0 && yy > 0) error.cosine = 0;
-    if (ee > 0) error.snr = 10 * std::log10(yy / ee);
+    if (ee > 0) error.snr = 10 * portable::log10(yy / ee);
     return error;
   }
 };

@@ -14,7 +14,7 @@
 namespace X2IR_API x2ir {
 
 // Whether the node may stay, of which its row made `ops` ops of IR. Only for operators that are
-// functions of their operands, which are tensors: no state, no random numbers.
+// functions of their operands, which are tensors: no state that lives on, no random numbers.
 using IsCompositeFn = bool (*)(const Node& node, size_t ops);
 
 bool RegisterComposites(std::string_view dialect, IsCompositeFn is_composite,

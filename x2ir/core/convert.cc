@@ -129,10 +129,18 @@ absl::Status Express(Model& model, const std::string& dialect, const ExportOptio
                                : ExportModel(model, dialect, options, target, report);
 }
 
-// The message names the file that was read; an error about an option does not depend on the file.
-absl::Status NamingFile(const absl::Status& status, const Source& source) {
+// The message names the file that was read, and why it was taken for one of the format where its
+// content does not show it. An error about an option does not depend on the file.
+absl::Status NamingFile(absl::Status status, const Format& format, const Source& source) {
+  if (OptionOf(status)) return status;
+  const bool malformed = absl::IsDataLoss(status) || absl::IsInvalidArgument(status);
+  if (malformed && IsByName(format, source)) {
+    status = absl::Status(status.code(),
+                          StrCat(std::string(status.message()), "; the file is read as format '",
+                                 format.name, "' because of its name"));
+  }
   const std::string_view message(status.message().data(), status.message().size());
-  if (OptionOf(status) || message.find(source.name()) != message.npos) return status;
+  if (message.find(source.name()) != message.npos) return status;
   return Annotate(status, StrCat("'", source.name(), "'"));
 }
 
@@ -176,7 +184,7 @@ absl::StatusOr<Model> Load(const Source& source, const std::string& format,
     if (file.ok() && (*file)->mapped()) X2IR_RETURN_IF_ERROR(CheckUnchanged(*(*file)->mapped()));
     return result;
   });
-  if (!model.ok()) return NamingFile(model.status(), source);
+  if (!model.ok()) return NamingFile(model.status(), *found, source);
   // IR files hold models of any dialect, and some readers read several: they say which it was.
   if (found->dialect != kIrDialect && model->source_dialect.empty()) {
     model->source_dialect = found->dialect;

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/core/completion.h"
 #include "x2ir/core/derived_dialect.h"
 #include "x2ir/core/dialect_target.h"
@@ -233,8 +234,12 @@ class Exporter : public Driver {
       if (values.ok()) {
         ImportDomains(builder);
         if (!origin && MadeIr(builder)) origin = OriginOf(*node, absl::OkStatus());
+        const bool asks = node->Is("loop") && IsMarked(*node, NodeMark::kOwnCondition);
+        Node* const first = asks && node->input(1) ? node->input(1)->producer() : nullptr;
         Splice(node, *values, builder, node_names_);
-        return Complete(graph, builder, origin, depth, /*lowered=*/false);
+        const bool done = Complete(graph, builder, origin, depth, /*lowered=*/false);
+        EraseUnused(first);
+        return done;
       }
       status = values.status();
     } else {
@@ -435,6 +440,23 @@ class Exporter : public Driver {
     const Type::Kind kind =
         node.num_outputs() == 1 && node.output(0) ? node.output(0)->type().kind() : Type::kUnknown;
     return kind == Type::kSequence || kind == Type::kOptional;
+  }
+
+  // Erases the nodes that made the first condition of a loop, where the loop asks by itself.
+  void EraseUnused(Node* maker) {
+    absl::flat_hash_set<const Node*> kept = {nullptr};  // or gone
+    for (const Pending& pending : pending_) kept.insert(pending.node);
+    std::vector<Node*> open = {maker};
+    while (!open.empty()) {
+      Node* node = open.back();
+      open.pop_back();
+      if (kept.contains(node) || IsUsed(*node)) continue;
+      kept.insert(node);
+      for (const Value* operand : node->inputs()) {
+        if (operand) open.push_back(operand->producer());
+      }
+      EraseWithConstants(node);
+    }
   }
 
   // What could not be expressed may have lost its uses to the lowerings of what used it (a

@@ -13,6 +13,7 @@
 #include "x2ir/core/edit/inputs_outputs.h"
 #include "x2ir/core/edit/interface.h"
 #include "x2ir/core/kept_functions.h"
+#include "x2ir/core/loop_as_while.h"
 #include "x2ir/core/schema_check.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/core/suggest.h"
@@ -258,6 +259,7 @@ struct Preparation {
       X2IR_RETURN_IF_ERROR(graph.Sort());
     }
     X2IR_RETURN_IF_ERROR(NarrowAsAsked(graph, options, passes, context, report));
+    MarkOwnConditions(graph);
     // What passes made constant may tell sizes that were not known.
     return passes.empty() || !HasUnknownSizes(graph) ? absl::OkStatus() : InferGraph(graph);
   }

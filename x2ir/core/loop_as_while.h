@@ -1,7 +1,8 @@
-// A `loop` of the IR as the while loop of other worlds: variables, a graph that says whether there
-// is another round, and one that gives the next values of all variables. The variables are the
-// number of the round (int64, rank 0), whether to go on (bool, rank 0; only where that is asked),
-// what the IR's loop carries, and one more a result that the loop stacks.
+// A `loop` of the IR as the while loop of other frameworks: variables, a graph that says whether
+// there is another round, and one that gives the next values of all variables. The variables are
+// the number of the round (int64, rank 0; only where something asks for it), whether to go on
+// (bool, rank 0; only where that does not follow from the others), what the IR's loop carries, and
+// one more for each result that the loop stacks.
 #ifndef X2IR_CORE_LOOP_AS_WHILE_H_
 #define X2IR_CORE_LOOP_AS_WHILE_H_
 
@@ -15,11 +16,23 @@
 
 namespace X2IR_API x2ir {
 
+class LoopCondition;
+
+// Marks the loops, in nested graphs too, whose condition follows from what their rounds carry, the
+// first one as well. Before the graph is exported: then the nodes that make the first condition are
+// still to be seen.
+void MarkOwnConditions(Graph& graph);
+
 class LoopAsWhile {
  public:
+  // What loops may have beyond tensors.
+  struct Allowed {
+    bool sequences = false;         // among what rounds carry
+    bool scalar_condition = false;  // the condition is of rank 0, whatever is known of its type
+  };
   // `w` writes the loop and outlives this. FailedPrecondition for a loop without an end, and for
-  // one that carries something else than tensors, or with `sequences` than tensors and sequences.
-  static absl::StatusOr<LoopAsWhile> Of(NodeWriter& w, bool sequences = false);
+  // one that carries something else than tensors, and sequences where they are allowed.
+  static absl::StatusOr<LoopAsWhile> Of(NodeWriter& w, Allowed allowed);
 
   size_t carried() const { return carried_; }
   size_t stacked() const { return stacked_; }
@@ -42,22 +55,26 @@ class LoopAsWhile {
     types_.push_back(std::move(type));
   }
   // How many variables there are before those that the IR's loop has results of.
-  size_t own() const { return asks_ ? 2 : 1; }
+  size_t own() const { return (counts_ ? 1 : 0) + (keeps_condition() ? 1 : 0); }
 
   absl::StatusOr<std::shared_ptr<Graph>> Condition() const;
-  // `put` gives stack i with what a round adds.
+  // `put` gives stack i with what a round adds. `round` is null where nothing counts the rounds,
+  // and is there where there is a limit.
   using PutFn =
       std::function<Value*(Builder& b, size_t i, Value* stack, Value* added, Value* round)>;
   absl::StatusOr<std::shared_ptr<Graph>> Body(const PutFn& put) const;
 
  private:
-  explicit LoopAsWhile(NodeWriter& w);
+  LoopAsWhile(NodeWriter& w, bool is_scalar);
+  bool keeps_condition() const { return asks_ && !condition_; }
   Values AddInputs(Graph& graph) const;
+  Values CarriedOf(const Values& inputs) const;
+  Value* Scalar(Builder& b, Value* v) const;
 
-  NodeWriter* w_;
   const Graph* body_;
   size_t carried_, stacked_;
-  bool asks_ = false;
+  bool is_scalar_, asks_ = false, counts_ = false;
+  std::shared_ptr<const LoopCondition> condition_;  // null: it is a variable, or nothing asks
   std::optional<int64_t> rounds_;
   Value* limit_ = nullptr;
   Values first_;

@@ -62,15 +62,31 @@ std::string FormatNames(bool only_written) {
   return names;
 }
 
-absl::StatusOr<const Format*> RecognizeFormat(const Source& source) {
+namespace {
+
+// What is looked at; `file` holds its bytes.
+absl::StatusOr<Candidate> CandidateOf(const Source& source, BlobPtr& file) {
   Candidate candidate{.path = source.name(), .is_folder = source.is_folder()};
+  if (candidate.is_folder) return candidate;
+  X2IR_ASSIGN_OR_RETURN(file, source.Open());
+  if (file->size() == 0) return DataLoss("'", source.name(), "' is empty");
+  candidate.head = {file->data(), std::min(file->size(), kHeadSize)};
+  candidate.size = file->size();
+  return candidate;
+}
+
+}  // namespace
+
+bool IsByName(const Format& format, const Source& source) {
+  if (FormatOfExtension(source.name()) != &format || !format.recognize) return false;
   BlobPtr file;
-  if (!candidate.is_folder) {
-    X2IR_ASSIGN_OR_RETURN(file, source.Open());
-    if (file->size() == 0) return DataLoss("'", source.name(), "' is empty");
-    candidate.head = {file->data(), std::min(file->size(), kHeadSize)};
-    candidate.size = file->size();
-  }
+  const auto candidate = CandidateOf(source, file);
+  return candidate.ok() && format.recognize(*candidate) == Match::kNo;
+}
+
+absl::StatusOr<const Format*> RecognizeFormat(const Source& source) {
+  BlobPtr file;
+  X2IR_ASSIGN_OR_RETURN(const Candidate candidate, CandidateOf(source, file));
   const Format* possible = nullptr;
   for (const Format* format : AllFormats()) {
     if (!format->read || !format->recognize) continue;

@@ -133,6 +133,8 @@ std::string FormatNames(bool only_written = false);
 
 // The format of a file by its content, else by its extension. DataLoss if no format accepts it.
 absl::StatusOr<const Format*> RecognizeFormat(const Source& source);
+// Whether a file is of this format because of its name: its content does not show it.
+bool IsByName(const Format& format, const Source& source);
 // The format of a file to be written: of that name, or (none is given) of its extension. An option
 // error ("format") if there is none that can be written.
 absl::StatusOr<const Format*> FormatToWrite(std::string_view name, std::string_view path);

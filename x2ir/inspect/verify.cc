@@ -15,6 +15,7 @@
 #include "x2ir/core/usual_inputs.h"
 #include "x2ir/formats/json.h"
 #include "x2ir/graph_wrapper/option_error.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/inspect/match.h"
 #include "x2ir/ops/eval_util.h"
@@ -104,7 +105,7 @@ class Differences {
     } else if (squares_of_difference_ > 0) {
       const double lengths = std::sqrt(squares_of_got_) * std::sqrt(squares_of_expected_);
       c.cosine = lengths > 0 ? std::clamp(product_ / lengths, -1.0, 1.0) : 0;
-      c.snr = 10 * std::log10(squares_of_expected_ / squares_of_difference_);
+      c.snr = 10 * portable::log10(squares_of_expected_ / squares_of_difference_);
     }
     c.agrees = differing_ == 0;
     if (c.agrees) return c;

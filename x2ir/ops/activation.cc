@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/elementwise_util.h"
@@ -17,14 +18,14 @@ namespace {
 template <typename T>
 T Sigmoid(T x) {
   // Without overflow on either side.
-  if (x >= 0) return 1 / (1 + std::exp(-x));
-  const T e = std::exp(x);
+  if (x >= 0) return 1 / (1 + portable::exp(-x));
+  const T e = portable::exp(x);
   return e / (1 + e);
 }
 
 template <typename T>
 T Softplus(T x) {
-  return std::max(x, T{0}) + std::log1p(std::exp(-std::fabs(x)));
+  return std::max(x, T{0}) + portable::log1p(portable::exp(-std::fabs(x)));
 }
 
 // clamp that lets NaN through.
@@ -37,10 +38,10 @@ template <typename T>
 T Gelu(T x, bool use_tanh) {
   if (use_tanh) {
     const T c = static_cast<T>(0.79788456080286535588);  // sqrt(2 / pi)
-    return T(0.5) * x * (1 + std::tanh(c * (x + T(0.044715) * x * x * x)));
+    return T(0.5) * x * (1 + portable::tanh(c * (x + T(0.044715) * x * x * x)));
   }
   // erfc keeps the digits of the far negative side.
-  return T(0.5) * x * std::erfc(-x * static_cast<T>(0.70710678118654752440));
+  return T(0.5) * x * portable::erfc(-x * static_cast<T>(0.70710678118654752440));
 }
 
 absl::StatusOr<bool> UsesTanh(const AttributeMap& attrs) {
@@ -174,7 +175,7 @@ X2IR_OP(elu)
     .Attrs("alpha = 1.0")
     .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
             return [alpha = attrs.Float("alpha")](auto x) {
-              return x < 0 ? static_cast<decltype(x)>(alpha) * std::expm1(x) : x;
+              return x < 0 ? static_cast<decltype(x)>(alpha) * portable::expm1(x) : x;
             };
           }))
     .Rows(RowUse::kElementwise)
@@ -185,7 +186,8 @@ X2IR_OP(selu)
     .With(FloatFunction, FloatMapWith([](const AttributeMap& attrs) {
             return [alpha = attrs.Float("alpha"), gamma = attrs.Float("gamma")](auto x) {
               using T = decltype(x);
-              return static_cast<T>(gamma) * (x < 0 ? static_cast<T>(alpha) * std::expm1(x) : x);
+              return static_cast<T>(gamma) *
+                     (x < 0 ? static_cast<T>(alpha) * portable::expm1(x) : x);
             };
           }))
     .Rows(RowUse::kElementwise)
@@ -198,7 +200,7 @@ X2IR_OP(celu)
               using T = decltype(x);
               const auto a = static_cast<T>(alpha);
               if (x != x) return x;
-              return std::max(T{0}, x) + std::min(T{0}, a * std::expm1(x / a));
+              return std::max(T{0}, x) + std::min(T{0}, a * portable::expm1(x / a));
             };
           }))
     .Doc("max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).");
@@ -251,7 +253,7 @@ X2IR_OP(swish)
     .Doc("x * sigmoid(alpha * x).");
 
 X2IR_OP(mish)
-    .With(FloatFunction, FloatMap([](auto x) { return x * std::tanh(Softplus(x)); }))
+    .With(FloatFunction, FloatMap([](auto x) { return x * portable::tanh(Softplus(x)); }))
     .Rows(RowUse::kElementwise)
     .Doc("x * tanh(softplus(x)).");
 

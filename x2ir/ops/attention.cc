@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/matmul.h"
@@ -249,7 +250,7 @@ void SoftmaxRow(T* x, int64_t n) {
   T max = -std::numeric_limits<T>::infinity();
   for (int64_t i = 0; i < n; ++i) max = x[i] > max || std::isnan(x[i]) ? x[i] : max;
   double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += x[i] = std::exp(x[i] - max);
+  for (int64_t i = 0; i < n; ++i) sum += x[i] = portable::exp(x[i] - max);
   for (int64_t i = 0; i < n; ++i) x[i] = static_cast<T>(x[i] / sum);
 }
 
@@ -330,7 +331,7 @@ absl::Status EvalAttentionAs(EvalContext& ctx, DType softmax_type) {
       RoundTo(dtype, scores);
       keep(kRaw);
       if (softcap > 0) {
-        for (T& s : scores) s = std::tanh(s / softcap) * softcap;
+        for (T& s : scores) s = portable::tanh(s / softcap) * softcap;
         RoundTo(dtype, scores);
       }
       keep(kSoftcapped);

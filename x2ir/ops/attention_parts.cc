@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
@@ -232,7 +233,7 @@ absl::Status EvalSwiglu(EvalContext& ctx) {
     const T alpha = static_cast<T>(ctx.attrs().Float("alpha"));
     NumbersOut<T> out(ctx.dtype(0), ctx.dims(0));
     for (int64_t i = 0; i < out.size(); ++i) {
-      const T x = alpha * a[i], e = std::exp(-std::abs(x));  // without overflow on either side
+      const T x = alpha * a[i], e = portable::exp(-std::abs(x));  // without overflow on either side
       out[i] = a[i] * ((x < 0 ? e : T{1}) / (1 + e)) * b[i];
     }
     return ctx.Return(out.Finish());

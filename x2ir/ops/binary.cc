@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
 
@@ -175,8 +176,13 @@ absl::Status EvalPow(EvalContext& ctx) {
     // Also for uint64 bases: the product is the same modulo 2^64.
     return ZipElements<int64_t, int64_t>(ctx, base, IntPow);
   }
-  // In double also for float: closer to the true power than any framework's own.
-  return ZipElements<double, double>(ctx, base, [](double b, double e) { return std::pow(b, e); });
+  if (ComputeTypeOf(base) == ComputeType::kFloat &&
+      ComputeTypeOf(exponent) == ComputeType::kFloat) {
+    return ZipElements<float, float>(ctx, base,
+                                     [](float b, float e) { return portable::pow(b, e); });
+  }
+  return ZipElements<double, double>(ctx, base,
+                                     [](double b, double e) { return portable::pow(b, e); });
 }
 
 absl::Status InferPow(InferContext& ctx) { return BroadcastAllAs(ctx, ctx.dtype(0)); }

@@ -253,14 +253,28 @@ absl::Status CheckOperands(const Tensor& x, const Tensor& w, const Tensor* b, in
   return absl::OkStatus();
 }
 
-absl::Status EvalConv(EvalContext& ctx) {
+struct ConvOperands {
+  bool channels_last;
+  int64_t group;
+  Tensor x;  // with channels first
+  const Tensor& w;
+  const Tensor* b;  // null: there is none
+};
+absl::StatusOr<ConvOperands> OperandsOf(const EvalContext& ctx, bool transposed) {
   X2IR_ASSIGN_OR_RETURN(const bool channels_last, ChannelsLast(ctx.attrs()));
   X2IR_ASSIGN_OR_RETURN(const int64_t group, ReadGroup(ctx.attrs()));
   if (ctx.input(0).rank() < 3) return Invalid("x: expected rank 3 or more");
-  const Tensor x = channels_last ? ToChannelsFirst(ctx.input(0)) : ctx.input(0);
-  const Tensor& w = ctx.input(1);
-  const Tensor* b = ctx.has(2) ? &ctx.input(2) : nullptr;
-  X2IR_RETURN_IF_ERROR(CheckOperands(x, w, b, group, /*transposed=*/false));
+  ConvOperands operands = {channels_last, group,
+                           channels_last ? ToChannelsFirst(ctx.input(0)) : ctx.input(0),
+                           ctx.input(1), ctx.has(2) ? &ctx.input(2) : nullptr};
+  X2IR_RETURN_IF_ERROR(CheckOperands(operands.x, operands.w, operands.b, group, transposed));
+  return operands;
+}
+
+absl::Status EvalConv(EvalContext& ctx) {
+  X2IR_ASSIGN_OR_RETURN(const ConvOperands operands, OperandsOf(ctx, /*transposed=*/false));
+  const Tensor &x = operands.x, &w = operands.w, *b = operands.b;
+  const int64_t group = operands.group;
   X2IR_ASSIGN_OR_RETURN(Window window,
                         ReadWindow(ctx.attrs(), {w.dims().begin() + 2, w.dims().end()}));
   X2IR_ASSIGN_OR_RETURN(const PlacedWindow p,
@@ -297,7 +311,7 @@ absl::Status EvalConv(EvalContext& ctx) {
       }
     }
     Tensor out = FromNumbers<T>(x.dtype(), dims, y);
-    return ctx.Return(channels_last ? ToChannelsLast(out) : out);
+    return ctx.Return(operands.channels_last ? ToChannelsLast(out) : out);
   });
 }
 
@@ -378,13 +392,9 @@ absl::Status InferConvTranspose(InferContext& ctx) {
 }
 
 absl::Status EvalConvTranspose(EvalContext& ctx) {
-  X2IR_ASSIGN_OR_RETURN(const bool channels_last, ChannelsLast(ctx.attrs()));
-  X2IR_ASSIGN_OR_RETURN(const int64_t group, ReadGroup(ctx.attrs()));
-  if (ctx.input(0).rank() < 3) return Invalid("x: expected rank 3 or more");
-  const Tensor x = channels_last ? ToChannelsFirst(ctx.input(0)) : ctx.input(0);
-  const Tensor& w = ctx.input(1);
-  const Tensor* b = ctx.has(2) ? &ctx.input(2) : nullptr;
-  X2IR_RETURN_IF_ERROR(CheckOperands(x, w, b, group, /*transposed=*/true));
+  X2IR_ASSIGN_OR_RETURN(const ConvOperands operands, OperandsOf(ctx, /*transposed=*/true));
+  const Tensor &x = operands.x, &w = operands.w, *b = operands.b;
+  const int64_t group = operands.group;
   std::vector<Dim> in;
   for (int64_t i = 2; i < x.rank(); ++i) in.push_back(x.dim(i));
   X2IR_ASSIGN_OR_RETURN(Transposed t,
@@ -434,7 +444,7 @@ absl::Status EvalConvTranspose(EvalContext& ctx) {
       }
     }
     Tensor result = FromNumbers<T>(x.dtype(), dims, y);
-    return ctx.Return(channels_last ? ToChannelsLast(result) : result);
+    return ctx.Return(operands.channels_last ? ToChannelsLast(result) : result);
   });
 }
 

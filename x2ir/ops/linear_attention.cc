@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
@@ -133,7 +134,7 @@ absl::Status EvalLinearAttention(EvalContext& ctx) {
         const float* kt = k.data() + (at * heads + h) * dk;
         const float* vt = v.data() + (at * heads + h) * dv;
         for (int64_t i = 0; rule.gated && i < dk; ++i) {
-          const float g = std::exp(decay[at * decays + (decays == heads ? h : h * dk + i)]);
+          const float g = portable::exp(decay[at * decays + (decays == heads ? h : h * dk + i)]);
           for (int64_t j = 0; j < dv; ++j) s[i * dv + j] *= g;
         }
         for (int64_t j = 0; j < dv; ++j) {
@@ -249,7 +250,7 @@ absl::Status EvalCausalConv(EvalContext& ctx) {
         T sum = bias.size() > 0 ? bias[c] : T{0};
         for (int64_t j = 0; j < kernel; ++j) sum += line[t + j] * w[c * kernel + j];
         if (swish) {
-          const T e = std::exp(-std::abs(sum));  // without overflow on either side
+          const T e = portable::exp(-std::abs(sum));  // without overflow on either side
           sum *= (sum < 0 ? e : T{1}) / (1 + e);
         }
         out[i * length + t] = sum;

@@ -1,11 +1,11 @@
 // Losses over class scores: negative_log_likelihood_loss, softmax_cross_entropy_loss.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
@@ -134,8 +134,9 @@ absl::Status EvalSoftmaxCrossEntropy(EvalContext& ctx) {
       const int64_t at = n * view.classes * view.inner + k;
       double top = scores[at], sum = 0;
       for (int64_t c = 1; c < view.classes; ++c) top = std::max(top, scores[at + c * view.inner]);
-      for (int64_t c = 0; c < view.classes; ++c) sum += std::exp(scores[at + c * view.inner] - top);
-      const double log_sum = std::log(sum);
+      for (int64_t c = 0; c < view.classes; ++c)
+        sum += portable::exp(scores[at + c * view.inner] - top);
+      const double log_sum = portable::log(sum);
       for (int64_t c = 0; c < view.classes; ++c) {
         log_prob[at + c * view.inner] = scores[at + c * view.inner] - top - log_sum;
       }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/ml_util.h"
@@ -29,9 +30,9 @@ struct Kernel {
     }
     switch (kind) {
       case kLinear: return sum;
-      case kPoly: return std::pow(gamma * sum + coef0, degree);
-      case kRbf: return std::exp(-gamma * sum);
-      case kSigmoid: return std::tanh(gamma * sum + coef0);
+      case kPoly: return portable::pow(gamma * sum + coef0, degree);
+      case kRbf: return portable::exp(-gamma * sum);
+      case kSigmoid: return portable::tanh(gamma * sum + coef0);
     }
     return sum;
   }

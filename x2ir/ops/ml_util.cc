@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/shape_util.h"
 
@@ -19,7 +20,7 @@ using Strings = std::vector<std::string>;
 template <typename T>
 T InverseErf(T x) {
   constexpr T kA = T(0.147);
-  const T log = std::log((1 - x) * (1 + x));
+  const T log = portable::log((1 - x) * (1 + x));
   const T half = 2 / (std::numbers::pi_v<T> * kA) + log / 2;
   const T root = std::sqrt(std::sqrt(half * half - log / kA) - half);
   return x < 0 ? -root : root;
@@ -38,9 +39,9 @@ void SoftmaxOf(bool leave_out_zeros, std::vector<T>& scores) {
   for (const T s : scores) max = std::max(max, s);
   for (T& s : scores) {
     if (leave_out_zeros && !(s > kZero || s < -kZero)) {
-      s *= std::exp(-max);
+      s *= portable::exp(-max);
     } else {
-      s = std::exp(s - max);
+      s = portable::exp(s - max);
       sum += s;
     }
   }
@@ -112,7 +113,7 @@ absl::StatusOr<PostTransform> PostTransformOf(const AttributeMap& attrs) {
 
 template <typename T>
 T Logistic(T x) {
-  const T v = 1 / (1 + std::exp(-std::abs(x)));
+  const T v = 1 / (1 + portable::exp(-std::abs(x)));
   return x < 0 ? 1 - v : v;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/axis_origins.h"
@@ -388,7 +389,7 @@ absl::Status EvalLrn(EvalContext& ctx) {
           }
           const int64_t at = (o * v.channels + c) * v.inner + i;
           const double base = bias + alpha / static_cast<double>(size) * sum;
-          y[at] = static_cast<T>(xs[at] / std::pow(base, beta));
+          y[at] = static_cast<T>(xs[at] / portable::pow(base, beta));
         }
       }
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -103,7 +104,8 @@ auto MakeAdam(const AttributeMap& attrs, double r, double t) {
   const double norm = attrs.Float("norm_coefficient"), epsilon = attrs.Float("epsilon");
   const double shrink = 1 - attrs.Float("norm_coefficient_post");
   const double alpha = attrs.Float("alpha"), beta = attrs.Float("beta");
-  const double rate = t > 0 ? r * std::sqrt(1 - std::pow(beta, t)) / (1 - std::pow(alpha, t)) : r;
+  const double rate =
+      t > 0 ? r * std::sqrt(1 - portable::pow(beta, t)) / (1 - portable::pow(alpha, t)) : r;
   auto step = [=](double x, double g, double* vh) {
     g += norm * x;
     vh[0] = alpha * vh[0] + (1 - alpha) * g;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/axis_origins.h"
@@ -247,10 +248,12 @@ struct Norm {
   double sum = 0;
   void Add(double v) {
     v = std::abs(v);
-    sum += p == 1 ? v : p == 2 ? v * v : std::pow(v, static_cast<double>(p));
+    sum += p == 1 ? v : p == 2 ? v * v : portable::pow(v, static_cast<double>(p));
   }
   double Result() const {
-    return p == 1 ? sum : p == 2 ? std::sqrt(sum) : std::pow(sum, 1.0 / static_cast<double>(p));
+    return p == 1   ? sum
+           : p == 2 ? std::sqrt(sum)
+                    : portable::pow(sum, 1.0 / static_cast<double>(p));
   }
 };
 

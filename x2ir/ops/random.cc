@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
@@ -32,11 +33,11 @@ double Random::Uniform(int bits) {
 
 double Random::Normal() {
   if (std::exchange(has_second_, false)) return second_;
-  const double radius = std::sqrt(-2 * std::log(1 - Uniform()));  // of a number above 0
+  const double radius = std::sqrt(-2 * portable::log(1 - Uniform()));  // of a number above 0
   const double angle = 2 * std::numbers::pi * Uniform();
-  second_ = radius * std::sin(angle);
+  second_ = radius * portable::sin(angle);
   has_second_ = true;
-  return radius * std::cos(angle);
+  return radius * portable::cos(angle);
 }
 
 uint64_t SeedOf(const Node& node) {
@@ -238,7 +239,7 @@ absl::Status EvalMultinomial(EvalContext& ctx) {
     const double* logit = logits.data() + row * classes;
     const double most = *std::max_element(logit, logit + classes);
     double sum = 0;
-    for (int64_t c = 0; c < classes; ++c) sums[c] = sum += std::exp(logit[c] - most);
+    for (int64_t c = 0; c < classes; ++c) sums[c] = sum += portable::exp(logit[c] - most);
     if (!std::isfinite(sum)) return Invalid("row ", row, " gives no probabilities");
     for (int64_t s = 0; s < samples; ++s) {
       // The first class whose sum is above the number: never one of probability 0. The last such

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
@@ -120,8 +121,8 @@ double LogSumExp(const T* x, int64_t n) {
   }
   if (std::isinf(most)) return most;
   double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x[i]) - most);
-  return most + std::log(sum);
+  for (int64_t i = 0; i < n; ++i) sum += portable::exp(static_cast<double>(x[i]) - most);
+  return most + portable::log(sum);
 }
 
 // Floating point: sums are kept in double.
@@ -158,7 +159,7 @@ T ReduceFloats(Reduce kind, const T* x, int64_t n) {
   }
   if (kind == Reduce::kMean) acc /= static_cast<double>(n);
   if (kind == Reduce::kL2) acc = std::sqrt(acc);
-  if (kind == Reduce::kLogSum) acc = std::log(acc);
+  if (kind == Reduce::kLogSum) acc = portable::log(acc);
   return ConvertNumber<T>(acc);
 }
 
@@ -197,7 +198,7 @@ T ReduceInts(Reduce kind, const T* x, int64_t n, DType dtype) {
   }
   const T sum = static_cast<T>(acc);
   if (kind == Reduce::kMean) return n > 0 ? sum / static_cast<T>(n) : T(0);
-  return kind == Reduce::kLogSum ? ConvertNumber<T>(std::log(static_cast<double>(sum))) : sum;
+  return kind == Reduce::kLogSum ? ConvertNumber<T>(portable::log(static_cast<double>(sum))) : sum;
 }
 
 absl::Status EvalReduce(EvalContext& ctx, Reduce kind) {

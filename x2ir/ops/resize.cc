@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/axis_origins.h"
@@ -125,7 +126,7 @@ absl::StatusOr<Dim> ScaledDim(const Dim& in, double scale) {
   // 1/2, 1/4, ...: exact in floating point, so floor(in / 2) says it.
   const double inverse = 1 / scale;
   if (inverse == std::floor(inverse) && inverse * scale == 1 && inverse < 1e9 &&
-      std::exp2(std::round(std::log2(inverse))) == inverse) {
+      portable::exp2(std::round(portable::log2(inverse))) == inverse) {
     return FloorDiv(in, Dim(static_cast<int64_t>(inverse)));
   }
   return Dim::Unknown();
@@ -435,7 +436,7 @@ Tensor ResizeSmooth(const Tensor& x, const Attrs& attrs, const std::vector<Resiz
   // Results between integers are cut towards zero, and stay in range.
   if (IsInteger(x.dtype())) {
     const int bits = BitWidth(x.dtype());
-    const double top = std::exp2(IsSignedInt(x.dtype()) ? bits - 1 : bits);
+    const double top = portable::exp2(IsSignedInt(x.dtype()) ? bits - 1 : bits);
     const double low = IsSignedInt(x.dtype()) ? -top : 0;
     // Of 64 bits the largest number below the bound, else the bound less one.
     const double high = bits == 64 ? std::nextafter(top, 0.0) : top - 1;

@@ -2,17 +2,20 @@
 // equations, with their activation lists.
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "Eigen/Core"
-#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/choice_attr.h"
 #include "x2ir/ops/eval.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/recurrent.h"
 #include "x2ir/ops/window.h"
 #include "x2ir/ops/work.h"
 
@@ -21,59 +24,93 @@ namespace {
 
 // --- Activations ----------------------------------------------------------------------------
 
-using ActivationFn = double (*)(double x, double alpha, double beta);
+// A function of x, alpha and beta in the element type of the state.
+template <typename T>
+using ActivationFn = T (*)(T x, T alpha, T beta);
+struct ActivationFns {
+  template <typename F>
+  constexpr ActivationFns(F generic) : of_float(generic), of_double(generic) {}  // NOLINT
+  ActivationFn<float> of_float;
+  ActivationFn<double> of_double;
+};
 struct ActivationDef {
-  std::string_view name;  // lower case: names are compared without case, as runtimes do
-  ActivationFn fn;
+  std::string_view name;  // names are compared without case, as runtimes do
+  ActivationFns fns;
   int parameters;  // 0: none, 1: alpha, 2: alpha and beta
   double alpha, beta;
 };
 
 constexpr ActivationDef kActivations[] = {
-    {"relu", [](double x, double, double) { return x < 0 ? 0 : x; }, 0, 0, 0},
-    {"tanh", [](double x, double, double) { return std::tanh(x); }, 0, 0, 0},
-    {"sigmoid", [](double x, double, double) { return 1 / (1 + std::exp(-x)); }, 0, 0, 0},
-    {"affine", [](double x, double a, double b) { return a * x + b; }, 2, 1, 0},
-    {"leakyrelu", [](double x, double a, double) { return x < 0 ? a * x : x; }, 1, 0.01, 0},
-    {"thresholdedrelu", [](double x, double a, double) { return x >= a ? x : 0; }, 1, 1, 0},
-    {"scaledtanh", [](double x, double a, double b) { return a * std::tanh(b * x); }, 2, 1, 1},
-    {"hardsigmoid",
-     [](double x, double a, double b) { return std::min(std::max(a * x + b, 0.0), 1.0); }, 2, 0.2,
-     0.5},
-    {"elu", [](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }, 1, 1, 0},
-    {"softsign", [](double x, double, double) { return x / (1 + std::abs(x)); }, 0, 0, 0},
-    {"softplus",
-     [](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); },
+    {"Relu", [](auto x, auto, auto) { return x < 0 ? decltype(x){0} : x; }, 0, 0, 0},
+    {"Tanh", [](auto x, auto, auto) { return portable::tanh(x); }, 0, 0, 0},
+    {"Sigmoid", [](auto x, auto, auto) { return 1 / (1 + portable::exp(-x)); }, 0, 0, 0},
+    {"Affine", [](auto x, auto a, auto b) { return a * x + b; }, 2, 1, 0},
+    {"LeakyRelu", [](auto x, auto a, auto) { return x < 0 ? a * x : x; }, 1, 0.01, 0},
+    {"ThresholdedRelu", [](auto x, auto a, auto) { return x >= a ? x : decltype(x){0}; }, 1, 1, 0},
+    {"ScaledTanh", [](auto x, auto a, auto b) { return a * portable::tanh(b * x); }, 2, 1, 1},
+    {"HardSigmoid",
+     [](auto x, auto a, auto b) {
+       return std::min(std::max(a * x + b, decltype(x){0}), decltype(x){1});
+     },
+     2, 0.2, 0.5},
+    {"Elu", [](auto x, auto a, auto) { return x < 0 ? a * portable::expm1(x) : x; }, 1, 1, 0},
+    {"Softsign", [](auto x, auto, auto) { return x / (1 + std::abs(x)); }, 0, 0, 0},
+    {"Softplus",
+     [](auto x, auto, auto) {
+       return std::max(x, decltype(x){0}) + portable::log1p(portable::exp(-std::abs(x)));
+     },
      0, 0, 0},
 };
 
 struct Activation {
-  ActivationFn fn;
+  ActivationFns fns;
   double alpha, beta;
-  double operator()(double x) const { return fn(x, alpha, beta); }
-};
-
-// The activations of every direction, in order, parameters taken from the lists as they go.
-absl::StatusOr<std::vector<Activation>> ReadActivations(const AttributeMap& attrs, size_t count) {
-  const Attribute* names_attr = attrs.Find("activations");
-  const auto* names = names_attr ? names_attr->get<Attribute::Strings>() : nullptr;
-  if (names == nullptr || names->size() != count) {
-    return Invalid("activations: expected ", count, " names, got ", names ? names->size() : 0);
-  }
-  std::vector<float> parameters[2];
-  const char* lists[] = {"activation_alpha", "activation_beta"};
-  for (int i = 0; i < 2; ++i) {
-    if (const Attribute* a = attrs.Find(lists[i]); a != nullptr && a->get<Attribute::Floats>()) {
-      parameters[i] = *a->get<Attribute::Floats>();
+  template <typename T>
+  T Of(T x) const {
+    if constexpr (std::is_same_v<T, float>) {
+      return fns.of_float(x, static_cast<float>(alpha), static_cast<float>(beta));
+    } else {
+      return fns.of_double(x, alpha, beta);
     }
   }
-  size_t next[2] = {0, 0};
+};
+
+const ActivationDef* FindActivation(std::string_view name) {
+  const auto* def =
+      std::find_if(std::begin(kActivations), std::end(kActivations), [&](const ActivationDef& d) {
+        return absl::EqualsIgnoreCase(ForAbsl(d.name), ForAbsl(name));
+      });
+  return def == std::end(kActivations) ? nullptr : def;
+}
+
+// Of every direction, in order.
+absl::StatusOr<std::vector<Activation>> ReadActivations(const AttributeMap& attrs, size_t count) {
+  X2IR_ASSIGN_OR_RETURN(const std::vector<RecurrentFunction> functions, RecurrentFunctions(attrs));
+  if (functions.size() != count) {
+    return Invalid("activations: expected ", count, " names, got ", functions.size());
+  }
   std::vector<Activation> result;
-  for (const std::string& name : *names) {
-    const std::string lower = absl::AsciiStrToLower(name);
-    const auto* def = std::find_if(std::begin(kActivations), std::end(kActivations),
-                                   [&](const ActivationDef& d) { return d.name == lower; });
-    if (def == std::end(kActivations)) {
+  for (const RecurrentFunction& f : functions) {
+    result.push_back({FindActivation(f.name)->fns, f.alpha, f.beta});
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RecurrentFunction>> RecurrentFunctions(const AttributeMap& attrs) {
+  const Attribute* names = attrs.Find("activations");
+  const auto* all = names ? names->get<Attribute::Strings>() : nullptr;
+  const Attribute::Floats* numbers[2];
+  size_t next[2] = {0, 0};
+  for (const auto& [list, name] : {std::pair{0, "activation_alpha"}, {1, "activation_beta"}}) {
+    const Attribute* attr = attrs.Find(name);
+    numbers[list] = attr ? attr->get<Attribute::Floats>() : nullptr;
+  }
+  std::vector<RecurrentFunction> functions;
+  for (const std::string& name : all ? *all : Attribute::Strings()) {
+    const ActivationDef* def = FindActivation(name);
+    if (!def) {
       std::string known;
       for (const ActivationDef& d : kActivations)
         StrAppend(&known, known.empty() ? "" : ", ", d.name);
@@ -81,12 +118,33 @@ absl::StatusOr<std::vector<Activation>> ReadActivations(const AttributeMap& attr
     }
     double values[2] = {def->alpha, def->beta};
     for (int i = 0; i < def->parameters; ++i) {
-      if (next[i] < parameters[i].size()) values[i] = parameters[i][next[i]++];
+      if (numbers[i] && next[i] < numbers[i]->size()) values[i] = (*numbers[i])[next[i]++];
     }
-    result.push_back({def->fn, values[0], values[1]});
+    functions.push_back({std::string(def->name), def->parameters, values[0], values[1]});
   }
-  return result;
+  return functions;
 }
+
+void WriteOutFunctions(AttributeMap& attrs) {
+  const auto functions = RecurrentFunctions(attrs);
+  if (!functions.ok()) return;
+  Attribute::Strings names;
+  Attribute::Floats alphas, betas;
+  for (const RecurrentFunction& f : *functions) {
+    names.push_back(f.name);
+    if (f.parameters > 0) alphas.push_back(static_cast<float>(f.alpha));
+    if (f.parameters > 1) betas.push_back(static_cast<float>(f.beta));
+  }
+  attrs.Set("activations", std::move(names));
+  for (const auto& [name, all] :
+       {std::pair{"activation_alpha", &alphas}, {"activation_beta", &betas}}) {
+    const Attribute* attr = attrs.Find(name);
+    const auto* given = attr ? attr->get<Attribute::Floats>() : nullptr;
+    if ((given ? given->size() : 0) < all->size()) attrs.Set(name, *all);
+  }
+}
+
+namespace {
 
 // --- Inference ------------------------------------------------------------------------------
 
@@ -190,7 +248,7 @@ struct Cell {
 
   double Act(int i, double v) const {
     if (clip > 0) v = std::min(std::max(v, -clip), clip);
-    return f[i](v);
+    return f[i].Of(static_cast<T>(v));
   }
 
   // xw: the input's part of the gates of one entry. h, c: its state, updated in place;
@@ -208,7 +266,8 @@ struct Cell {
       const double now = fo * before + i * Act(1, gate(3));
       const double o = Act(0, gate(1) + peep(1, now));
       c[j] = static_cast<T>(now);
-      h[j] = static_cast<T>(o * f[2](now));  // ONNX Runtime does not clip the cell
+      h[j] =
+          static_cast<T>(o * f[2].Of(static_cast<T>(now)));  // ONNX Runtime does not clip the cell
     }
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/constants.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
@@ -23,7 +24,7 @@ using Complex = std::complex<double>;
 // e^(2 pi i k / n)
 Complex Root(int64_t k, int64_t n) {
   const double angle = 2 * kPi * static_cast<double>(k) / static_cast<double>(n);
-  return {std::cos(angle), std::sin(angle)};
+  return {portable::cos(angle), portable::sin(angle)};
 }
 
 // In place, for sizes that are powers of two; sign: of the exponent.
@@ -336,7 +337,7 @@ EvalFn CosineWindow(double a0, double a1, double a2) {
     for (int64_t i = 0; i < size; ++i) {
       // A symmetric window of one element is 0/0, as the specification's formula has it.
       const double t = 2 * kPi * static_cast<double>(i) / turn;
-      out[i] = a0 - a1 * std::cos(t) + a2 * std::cos(2 * t);
+      out[i] = a0 - a1 * portable::cos(t) + a2 * portable::cos(2 * t);
     }
     return SetNumbers(ctx, dtype, {size}, out);
   };
@@ -402,13 +403,13 @@ absl::Status EvalMel(EvalContext& ctx) {
   const int64_t bins = length / 2 + 1;
   X2IR_RETURN_IF_ERROR(CheckAllocation(DType::kFloat64, {bins, mels}));
   // The edges of the triangles: mels + 2 places, even on the mel scale, as bins of the spectrum.
-  const double low_mel = 2595 * std::log10(1 + lowest / 700);
-  const double high_mel = 2595 * std::log10(1 + highest / 700);
+  const double low_mel = 2595 * portable::log10(1 + lowest / 700);
+  const double high_mel = 2595 * portable::log10(1 + highest / 700);
   const double step = (high_mel - low_mel) / static_cast<double>(mels + 2);
   std::vector<int64_t> edges(mels + 2);
   for (size_t i = 0; i < edges.size(); ++i) {
     const double mel = static_cast<double>(i) * step + low_mel;
-    const double hertz = 700 * (std::pow(10, mel / 2595) - 1);
+    const double hertz = 700 * (portable::pow(10, mel / 2595) - 1);
     const double bin =
         std::floor((static_cast<double>(length) + 1) * hertz / static_cast<double>(rate));
     // The last edge may be one past the spectrum: its bin is not part of the triangle.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/elementwise_util.h"
@@ -57,7 +58,7 @@ int64_t ArgMax(const T* x, int64_t n, int64_t step) {
 template <typename T>
 double SumOfExp(const T* x, int64_t n, int64_t step, T max) {
   double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i * step] - max);
+  for (int64_t i = 0; i < n; ++i) sum += portable::exp(x[i * step] - max);
   return sum;
 }
 
@@ -67,7 +68,7 @@ struct Softmax {
     const T max = x[ArgMax(x, n, step) * step];
     const double sum = SumOfExp(x, n, step, max);
     for (int64_t i = 0; i < n; ++i) {
-      y[i * step] = static_cast<T>(std::exp(x[i * step] - max) / sum);
+      y[i * step] = static_cast<T>(portable::exp(x[i * step] - max) / sum);
     }
   }
 };
@@ -76,7 +77,7 @@ struct LogSoftmax {
   template <typename T>
   void operator()(const T* x, T* y, int64_t n, int64_t step) const {
     const T max = x[ArgMax(x, n, step) * step];
-    const double log_sum = std::log(SumOfExp(x, n, step, max));
+    const double log_sum = portable::log(SumOfExp(x, n, step, max));
     for (int64_t i = 0; i < n; ++i) {
       y[i * step] = static_cast<T>(static_cast<double>(x[i * step] - max) - log_sum);
     }

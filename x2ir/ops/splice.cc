@@ -24,6 +24,10 @@ std::string NodeNames::Unique(const std::string& base) {
   return name;
 }
 
+void NodeNames::NameMade(Node& made, const Node& node) {
+  if (!node.name().empty()) made.set_name(Unique(StrCat(node.name(), "/", made.op().str())));
+}
+
 void NodeNames::Collect(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
     if (!node->name().empty()) names_->insert(node->name());
@@ -116,9 +120,7 @@ Values Splice(Node* node, const Values& results, Builder& b, NodeNames& names) {
       made->set_name(one_for_one ? node->TakeName() : node->name());
       made->annotations().CopyFrom(node->annotations());
     } else {
-      if (!node->name().empty()) {
-        made->set_name(names.Unique(StrCat(node->name(), "/", made->op().str())));
-      }
+      names.NameMade(*made, *node);
       CopyMetadata(*node, *made);
     }
     if (!one_for_one) graph.NameValues(made, StrCat(hint, "_", made->op().str()));

@@ -17,6 +17,8 @@ class NodeNames {
   explicit NodeNames(const Graph& root) : root_(root) {}
   // `base`, or base_2, base_3, ...; taken from then on.
   std::string Unique(const std::string& base);
+  // Names a node that was made for another one, where that one has a name: <name>/<op>.
+  void NameMade(Node& made, const Node& node);
 
  private:
   void Collect(const Graph& graph);

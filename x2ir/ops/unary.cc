@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/ops/axes.h"
 #include "x2ir/ops/elementwise_util.h"
 #include "x2ir/ops/op.h"
@@ -161,7 +162,7 @@ X2IR_OP(sign)
 X2IR_OP(erf)
     .Signature("x -> y")
     .Functions(SameTypeAsFirst,
-               RealMap([](auto x) { return static_cast<decltype(x)>(std::erf(x)); }))
+               RealMap([](auto x) { return static_cast<decltype(x)>(portable::erf(x)); }))
     .Elementwise(NumberUse::kFloatOnly, RowUse::kElementwise)
     .Doc("The error function; of integers rounded towards zero.")
     .AllowsFloat16();
@@ -175,27 +176,27 @@ X2IR_OP(erf)
             }))                                  \
       .Doc(doc)
 
-X2IR_FLOAT_FUNCTION(acos, std::acos(x), "Inverse cosine.");
-X2IR_FLOAT_FUNCTION(acosh, std::acosh(x), "Inverse hyperbolic cosine.");
-X2IR_FLOAT_FUNCTION(asin, std::asin(x), "Inverse sine.");
-X2IR_FLOAT_FUNCTION(asinh, std::asinh(x), "Inverse hyperbolic sine.");
-X2IR_FLOAT_FUNCTION(atan, std::atan(x), "Inverse tangent.");
-X2IR_FLOAT_FUNCTION(atanh, std::atanh(x), "Inverse hyperbolic tangent.");
+X2IR_FLOAT_FUNCTION(acos, portable::acos(x), "Inverse cosine.");
+X2IR_FLOAT_FUNCTION(acosh, portable::acosh(x), "Inverse hyperbolic cosine.");
+X2IR_FLOAT_FUNCTION(asin, portable::asin(x), "Inverse sine.");
+X2IR_FLOAT_FUNCTION(asinh, portable::asinh(x), "Inverse hyperbolic sine.");
+X2IR_FLOAT_FUNCTION(atan, portable::atan(x), "Inverse tangent.");
+X2IR_FLOAT_FUNCTION(atanh, portable::atanh(x), "Inverse hyperbolic tangent.");
 X2IR_FLOAT_FUNCTION(ceil, std::ceil(x), "The least integer that is not less than x.")
     .Obeys(kTwiceIsOnce)
     .Gives(ResultUse::kWhole);
-X2IR_FLOAT_FUNCTION(cos, std::cos(x), "Cosine.")
+X2IR_FLOAT_FUNCTION(cos, portable::cos(x), "Cosine.")
     .NeedsFloat32(float32_for::kAngles, kAllOfType, true)
     .Zeros(ZeroUse::kForgets);
-X2IR_FLOAT_FUNCTION(cosh, std::cosh(x), "Hyperbolic cosine.").Zeros(ZeroUse::kForgets);
-X2IR_FLOAT_FUNCTION(exp, std::exp(x), "e to the power of x.")
+X2IR_FLOAT_FUNCTION(cosh, portable::cosh(x), "Hyperbolic cosine.").Zeros(ZeroUse::kForgets);
+X2IR_FLOAT_FUNCTION(exp, portable::exp(x), "e to the power of x.")
     .Rows(RowUse::kElementwise)
     .Zeros(ZeroUse::kForgets);
 X2IR_FLOAT_FUNCTION(floor, std::floor(x), "The greatest integer that is not greater than x.")
     .Gives(ResultUse::kNotNegative)
     .Obeys(kTwiceIsOnce)
     .Gives(ResultUse::kWhole);
-X2IR_FLOAT_FUNCTION(log, std::log(x), "Natural logarithm.")
+X2IR_FLOAT_FUNCTION(log, portable::log(x), "Natural logarithm.")
     .Rows(RowUse::kElementwise)
     .Zeros(ZeroUse::kForgets);
 X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.")
@@ -204,14 +205,15 @@ X2IR_FLOAT_FUNCTION(reciprocal, T{1} / x, "1 / x.")
 X2IR_FLOAT_FUNCTION(round, std::nearbyint(x), "The nearest integer; halves go to the even one.")
     .Obeys(kTwiceIsOnce)
     .Gives(ResultUse::kWhole);
-X2IR_FLOAT_FUNCTION(sin, std::sin(x), "Sine.").NeedsFloat32(float32_for::kAngles, kAllOfType, true);
-X2IR_FLOAT_FUNCTION(sinh, std::sinh(x), "Hyperbolic sine.");
+X2IR_FLOAT_FUNCTION(sin, portable::sin(x), "Sine.")
+    .NeedsFloat32(float32_for::kAngles, kAllOfType, true);
+X2IR_FLOAT_FUNCTION(sinh, portable::sinh(x), "Hyperbolic sine.");
 X2IR_FLOAT_FUNCTION(sqrt, std::sqrt(x), "Square root; NaN for negative numbers.")
     .Rows(RowUse::kElementwise)
     .Gives(ResultUse::kNotNegative);
-X2IR_FLOAT_FUNCTION(tan, std::tan(x), "Tangent.")
+X2IR_FLOAT_FUNCTION(tan, portable::tan(x), "Tangent.")
     .NeedsFloat32(float32_for::kAngles, kAllOfType, true);
-X2IR_FLOAT_FUNCTION(tanh, std::tanh(x), "Hyperbolic tangent.").Rows(RowUse::kElementwise);
+X2IR_FLOAT_FUNCTION(tanh, portable::tanh(x), "Hyperbolic tangent.").Rows(RowUse::kElementwise);
 
 X2IR_OP(not )
     .Signature("x -> y")

@@ -15,6 +15,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/rule_util.h"
 
@@ -349,12 +350,8 @@ class ComplexSplitter {
     Values parts;
     for (const ComplexParts& result : results) parts.insert(parts.end(), {result.re, result.im});
     b.PutInOrderOfUse(parts);
-    for (Node* made : b.made()) {
-      if (!node->name().empty()) {
-        made->set_name(names_.Unique(StrCat(node->name(), "/", made->op().str())));
-      }
-      graph_.NameValues(made, StrCat(HintOf(*node), "_", made->op().str()));
-    }
+    for (Node* made : b.made()) names_.NameMade(*made, *node);
+    NameMadeFor(*node, b);
     for (size_t i = 0; i < node->num_outputs(); ++i) {
       if (node->output(i)) parts_[node->output(i)] = results[i];
     }

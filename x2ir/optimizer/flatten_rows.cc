@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/ops/perm.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/match.h"
@@ -405,9 +406,7 @@ class Flattener {
       node->SetInput(1, b.Ints({-1}, "axes"));
       if (axes->fixed_constant() && axes->is_unused()) axes->graph()->RemoveConstant(axes);
     }
-    for (Node* made : b.made()) {
-      graph_.NameValues(made, StrCat(HintOf(*node), "_", made->op().str()));
-    }
+    NameMadeFor(*node, b);
   }
 
   // The operand, which the node gets for its rows.

@@ -13,16 +13,20 @@
 // was computed is told to inference on the way, so that sizes that hang on it are known further
 // down.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/graph_wrapper/lookahead.h"
 #include "x2ir/graph_wrapper/residency.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval.h"
+#include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/knowledge.h"
@@ -46,6 +50,22 @@ int64_t BytesOf(const Tensor& tensor) {
   int64_t bytes = 0;
   for (const std::string& text : tensor.strings()) bytes += static_cast<int64_t>(text.size()) + 2;
   return bytes;
+}
+
+// The result of arithmetic with the same NaN everywhere: processors make NaNs of different signs.
+Tensor WithOneNaN(Tensor tensor) {
+  if (!IsFloating(tensor.dtype())) return tensor;
+  DispatchFloat(tensor.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const Numbers<T> numbers(tensor);
+    const auto is_nan = [](T x) { return std::isnan(x); };
+    if (absl::c_none_of(numbers.span(), is_nan)) return absl::OkStatus();
+    std::vector<T> values(numbers.span().begin(), numbers.span().end());
+    absl::c_replace_if(values, is_nan, std::numeric_limits<T>::quiet_NaN());
+    tensor = FromNumbers<T>(tensor.dtype(), tensor.dims(), values);
+    return absl::OkStatus();
+  }).IgnoreError();  // a complex type has no such NaN
+  return tensor;
 }
 
 class Folder {
@@ -208,7 +228,8 @@ class Folder {
       const Tensor* tensor = node.output(i) ? (*results)[i].tensor() : nullptr;
       if (tensor) work_ -= tensor->num_elements();
       if (!tensor || tensor->is_sparse()) continue;
-      known_[node.output(i)] = {Spilled(*tensor), freed};
+      const bool moved = def->numbers().use == NumberUse::kMoves;
+      known_[node.output(i)] = {Spilled(moved ? *tensor : WithOneNaN(*tensor)), freed};
       Tell(*node.output(i), *tensor);
       any = true;
     }

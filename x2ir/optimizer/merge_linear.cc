@@ -18,6 +18,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/ops/perm.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/linear.h"
@@ -427,8 +428,7 @@ class LinearMerger {
       b.Rollback();
       return false;
     }
-    const std::string hint = HintOf(named);
-    for (Node* made : b.made()) graph_.NameValues(made, StrCat(hint, "_", made->op().str()));
+    NameMadeFor(named, b);
     for (const auto& [from, to] : ends) {
       Node* old = from->producer();
       ReplaceUsesByOlder(graph_, from, to);

@@ -13,6 +13,7 @@
 #include "x2ir/graph_wrapper/registry.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/ops/whole_attrs.h"
 #include "x2ir/optimizer/knowledge.h"
@@ -406,13 +407,10 @@ bool Rewriter::TakeBack() {
 
 void Rewriter::Finish() {
   if (finished_) return;
-  const std::string hint = HintOf(node_);
+  NameMadeFor(node_, builder_);
   for (Node* made : builder_.made()) {
-    if (!node_.name().empty()) {
-      made->set_name(work_.names().Unique(StrCat(node_.name(), "/", made->op().str())));
-    }
+    work_.names().NameMade(*made, node_);
     CopyMetadata(node_, *made);
-    graph().NameValues(made, StrCat(hint, "_", made->op().str()));
     work_.AddWithin(made);
   }
 }

@@ -187,6 +187,17 @@ TEST(NnHandlers, OldForms) {
        "y = onnx.RNN(x, w, r) { activations = [\"Tanh\", \"Tanh\"] }",
        "y = rnn(x, w, r) { activations = [\"Tanh\"], batch_first = 0, direction = \"forward\", "
        "hidden_size = 3 }"},
+      // Numbers of functions that are left out are those of the operators of these names.
+      {7, "x: float32[5,2,4], w: float32[1,3,4], r: float32[1,3,3]",
+       "y = onnx.RNN(x, w, r) { activations = [\"ThresholdedRelu\"] }",
+       "y = rnn(x, w, r) { activations = [\"ThresholdedRelu\"], activation_alpha = [1.0], "
+       "batch_first = 0, direction = \"forward\", hidden_size = 3 }"},
+      {7, "x: float32[5,2,4], w: float32[1,9,4], r: float32[1,9,3]",
+       "y = onnx.GRU(x, w, r) { activation_alpha = [0.25], "
+       "activations = [\"HardSigmoid\", \"Affine\"] }",
+       "y = gru(x, w, r) { activations = [\"HardSigmoid\", \"Affine\"], "
+       "activation_alpha = [0.25, 1.0], activation_beta = [0.5, 0.0], batch_first = 0, "
+       "direction = \"forward\", hidden_size = 3, linear_before_reset = 0 }"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.onnx);

@@ -65,6 +65,15 @@ TEST(TfFuse, OneOpForSeveral) {
        "n = is_nan(x) i = is_inf(x) { detect_negative = 1, detect_positive = 1 } o = or(i, n) y = "
        "not(o)",
        {"IsFinite"}},
+      // Of two numbers, and for a third.
+      {"x: float32[3], z: float32[3]",
+       "n = is_nan(x) i = is_inf(z) { detect_negative = 1, detect_positive = 1 } o = or(i, n) y = "
+       "not(o)",
+       {"IsInf", "IsNan", "LogicalNot", "LogicalOr"}},
+      {"x: float32[3], b: bool[3]",
+       "n = is_nan(x) i = is_inf(x) { detect_negative = 1, detect_positive = 1 } o = or(i, n) f = "
+       "not(o) g = or(o, b) y = and(f, g)",
+       {"IsInf", "IsNan", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalOr"}},
       {"x: float32[2,3,4], z: float32[2,5,4]",
        "t = transpose(z) { perm = [0, 2, 1] } y = matmul(x, t)",
        {"BatchMatMulV2"}},
@@ -114,6 +123,43 @@ TEST(TfFuse, OneOpForSeveral) {
     ExpectTfOps(row, "tf");
     ExpectTfOps(row, "tfjs");
   }
+}
+
+// TensorFlow.js has no TensorScatterSub, its choices look at sizes, and it has no int64.
+TEST(TfFuse, OneOpForSeveralOfTensorFlow) {
+  const FuseRow rows[] = {
+      {"x: float32[3], z: float32[3]",
+       "n = is_nan(x) i = is_inf(x) { detect_negative = 1, detect_positive = 1 } o = or(i, n) y = "
+       "where(o, z, x)",
+       {"IsFinite", "SelectV2"}},
+      {"x: float32[3], z: float32[3]",
+       "n = is_nan(x) i = is_inf(x) { detect_negative = 1, detect_positive = 1 } o = or(i, n) f = "
+       "not(o) w = where(o, z, x) y = where(f, w, z)",
+       {"IsFinite", "SelectV2", "SelectV2"}},
+      {"x: float32[4], u: float32[1]",
+       "i = int64[1,1]{2} n = neg(u) y = scatter_nd(x, i, n) { reduction = \"add\" }",
+       {"TensorScatterSub"}},
+      {"x: uint32[4], u: uint32[1]",
+       "i = int64[1,1]{2} z = uint32[]{0} n = sub(z, u) y = scatter_nd(x, i, n) { reduction = "
+       "\"add\" }",
+       {"TensorScatterSub"}},
+      {"s: int32[2], v: float32[]",
+       "w = cast(s) { to = \"int64\", saturate = 1, round_mode = \"up\" } y = expand(v, w)",
+       {"Fill"}},
+      // One tuple, which is no list of indices.
+      {"x: float32[4,5], u: float32[]",
+       "i = int64[2]{2, 3} y = scatter_nd(x, i, u) { reduction = \"add\" }",
+       {"ExpandDims", "ExpandDims", "TensorScatterAdd"}},
+      // Of floats 0 - 0 is 0, and -0 is something else.
+      {"x: float32[4], u: float32[1]",
+       "i = int64[1,1]{2} z = float32[]{0} n = sub(z, u) y = scatter_nd(x, i, n) { reduction = "
+       "\"add\" }",
+       {"Sub", "TensorScatterAdd"}},
+      {"x: float32[4], u: float32[1]",
+       "i = int64[1,1]{2} n = neg(u) y = scatter_nd(x, i, n) { reduction = \"max\" }",
+       {"Neg", "TensorScatterMax"}},
+  };
+  for (const FuseRow& row : rows) ExpectTfOps(row, "tf");
 }
 
 // Kernels are transposed when they are written, quantized ones too.

@@ -78,6 +78,33 @@ absl::Status CheckSampling(const Sampling& sampling, absl::Span<const Sampling> 
   return CannotExpress(mode, " of ", coordinates);
 }
 
+std::vector<int64_t> NearestBySizes(const ResizeAxis& axis, bool align_corners, bool half_pixel) {
+  const bool corners = align_corners && axis.out > 1;
+  const float step = corners ? static_cast<float>(axis.in - 1) / static_cast<float>(axis.out - 1)
+                             : static_cast<float>(axis.in) / static_cast<float>(axis.out);
+  std::vector<int64_t> picks;
+  for (int64_t o = 0; o < axis.out; ++o) {
+    const float place = (static_cast<float>(o) + (half_pixel ? 0.5f : 0)) * step;
+    const float whole = align_corners ? std::round(place) : std::floor(place);
+    picks.push_back(std::clamp<int64_t>(static_cast<int64_t>(whole), 0, axis.in - 1));
+  }
+  return picks;
+}
+
+bool IsNearestOfAnySize(int64_t times) {
+  const double inverse = 1.0f / static_cast<float>(times);
+  return times >= 1 && times <= kMaxTimesOfAnySize && inverse * static_cast<double>(times) >= 1;
+}
+
+bool IsNearestBySizes(const Node& resize, const Sampling& sampling, int64_t in, int64_t out) {
+  constexpr int64_t kMaxSize = int64_t{1} << 22;
+  if (in < 1 || in > kMaxSize || out < 1 || out > kMaxSize) return false;
+  const ResizeAxis axis = ResizeAxis::Of(in, out);
+  const bool corners = sampling.coordinates == "align_corners";
+  return ResizePicks(resize.attrs(), axis,
+                     NearestBySizes(axis, corners, sampling.coordinates == "half_pixel"));
+}
+
 absl::StatusOr<std::vector<double>> AxisFactors(const Node& resize, int64_t rank) {
   const auto given = KnownTensor(*resize.input(2));
   if (!given) return CannotExpress("factors that are computed");

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/ops/resize.h"
 
 namespace X2IR_API x2ir {
 
@@ -43,6 +44,14 @@ Expr ResizedBy(const Expr& x, Value* factors, const Sampling& sampling,
                std::vector<int64_t> axes = {});
 Expr ResizedBy(const Expr& x, const std::vector<float>& factors, const Sampling& sampling);
 
+// The element that kernels of TensorFlow and TFLite take for each result of an axis: they multiply
+// by the quotient of the sizes, in float32.
+std::vector<int64_t> NearestBySizes(const ResizeAxis& axis, bool align_corners, bool half_pixel);
+// Whether they take the elements of op resize, `times` as many, whatever the sizes: the inverse is
+// not rounded down, so that rounding reaches no place of the next element. Not of corners.
+inline constexpr int64_t kMaxTimesOfAnySize = 64;
+bool IsNearestOfAnySize(int64_t times);
+
 // --- Written --------------------------------------------------------------------------------
 
 // How an op resize samples. pytorch_half_pixel is given as half_pixel unless an axis may shrink to
@@ -51,6 +60,8 @@ Expr ResizedBy(const Expr& x, const std::vector<float>& factors, const Sampling&
 Sampling SamplingOf(const Node& resize);
 // Whether it is one of those that a target has; FailedPrecondition says which one it is not.
 absl::Status CheckSampling(const Sampling& sampling, absl::Span<const Sampling> said);
+// Whether NearestBySizes are the elements that op resize takes along an axis of these sizes.
+bool IsNearestBySizes(const Node& resize, const Sampling& sampling, int64_t in, int64_t out);
 // The factor of each axis of x, of that rank, in an op resize that has factors: 1 for axes that
 // `axes` does not name. FailedPrecondition where they are computed.
 absl::StatusOr<std::vector<double>> AxisFactors(const Node& resize, int64_t rank);

@@ -9,6 +9,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/builder.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/ops/op.h"
 
 namespace x2ir {
@@ -137,8 +138,7 @@ absl::StatusOr<Value*> Trace::VectorOf(Builder& b, const std::vector<Dim>& dims)
     sizes.push_back(size);
   }
   Value* vector = Vector(b, sizes);
-  X2IR_RETURN_IF_ERROR(b.status());
-  for (Node* made : b.made()) graph_->NameValues(made, "size");
+  X2IR_RETURN_IF_ERROR(NameMade(b, "size"));
   return vector;
 }
 

@@ -7,6 +7,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/builder.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir {
 namespace {
@@ -51,8 +52,7 @@ absl::StatusOr<Value*> VaryingConstant(Trace& trace, Node& user, Value* value,
     }
   }
   Value* one = b.Op("slice", {value, b.Ints({0}), b.Ints({1}), b.Ints({axis})});
-  X2IR_RETURN_IF_ERROR(b.status());
-  for (Node* made : b.made()) trace.graph().NameValues(made, value->name());
+  X2IR_RETURN_IF_ERROR(NameMade(b, value->name()));
   return Repeated(trace, user, one, axis, want);
 }
 
@@ -206,8 +206,7 @@ absl::StatusOr<Value*> Varying(Trace& trace, Node& user, Value* value, int64_t a
     X2IR_ASSIGN_OR_RETURN(const Size count, trace.SizeOf(b, want));
     X2IR_ASSIGN_OR_RETURN(const Size first, trace.SizeOf(b, (*start)[0]));
     const Expr limit = Scalar(b, Plus(b, count, first)).To(node->input(1)->dtype());
-    X2IR_RETURN_IF_ERROR(b.status());
-    for (Node* made : b.made()) trace.graph().NameValues(made, "size");
+    X2IR_RETURN_IF_ERROR(NameMade(b, "size"));
     trace.Set(*node, 1, limit);
     return done();
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir::gguf {
@@ -309,7 +310,7 @@ class ConfigBuilder {
     rope.Set("rope_type", TextJson("yarn"));
     rope.Set("factor", Json(factor));
     if (attention_factor_) {
-      const double usual = factor <= 1 ? 1 : 0.1 * std::log(factor) + 1;
+      const double usual = factor <= 1 ? 1 : 0.1 * portable::log(factor) + 1;
       rope.Set("attention_factor", Json(*attention_factor_ * usual));
     }
     if (beta_fast_) rope.Set("beta_fast", Json(*beta_fast_));

@@ -35,16 +35,11 @@ absl::Status AddAttribute(const Image& image, std::string_view data, Attributes*
 // Many attributes, or a large one.
 absl::Status AddOutside(Image* image, std::string_view data, Attributes* attributes) {
   constexpr uint64_t kSharedAttribute = 2;
-  Cursor in = image->Over(data);
-  if (const uint64_t version = in.UInt(1); version != 0) {
-    return NotRead("attributes are of version ", version);
-  }
-  if ((in.UInt(1) & 1) != 0) in.Skip(2);
-  const uint64_t heap_at = in.Address(), tree = in.Address();
-  if (!in.ok()) return Broken("the place of attributes is cut off");
-  if (heap_at == kNowhere) return absl::OkStatus();
-  X2IR_ASSIGN_OR_RETURN(FractalHeap heap, FractalHeap::Open(image, heap_at));
-  return WalkTree2(*image, tree, RecordType::kAttributeName, heap.id_size() + 1,
+  X2IR_ASSIGN_OR_RETURN(std::optional<Outside> outside,
+                        OpenOutside(image, image->Over(data), 2, "attributes"));
+  if (!outside) return absl::OkStatus();
+  FractalHeap& heap = outside->heap;
+  return WalkTree2(*image, outside->tree, RecordType::kAttributeName, heap.id_size() + 1,
                    image->structures(), [&](std::string_view record) -> absl::Status {
                      Cursor one = image->Over(record);
                      const std::string_view id = one.Bytes(heap.id_size());

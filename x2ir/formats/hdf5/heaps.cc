@@ -67,4 +67,17 @@ absl::StatusOr<std::string_view> GlobalHeaps::Text(Image* image, std::string_vie
   return object->second.substr(0, length);
 }
 
+absl::StatusOr<std::optional<Outside>> OpenOutside(Image* image, Cursor in, size_t order_size,
+                                                   std::string_view what) {
+  if (const uint64_t version = in.UInt(1); version != 0) {
+    return NotRead(what, " are of version ", version);
+  }
+  if ((in.UInt(1) & 1) != 0) in.Skip(order_size);
+  const uint64_t heap_at = in.Address(), tree = in.Address();
+  if (!in.ok()) return Broken(StrCat("the place of ", what, " is cut off"));
+  if (heap_at == kNowhere) return std::nullopt;
+  X2IR_ASSIGN_OR_RETURN(FractalHeap heap, FractalHeap::Open(image, heap_at));
+  return Outside{std::move(heap), tree};
+}
+
 }  // namespace x2ir::hdf5

@@ -3,6 +3,7 @@
 #ifndef X2IR_FORMATS_HDF5_HEAPS_INTERNAL_H_
 #define X2IR_FORMATS_HDF5_HEAPS_INTERNAL_H_
 
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -56,6 +57,17 @@ class FractalHeap {
   absl::flat_hash_map<uint64_t, Place> huge_;
   std::set<uint64_t> verified_;
 };
+
+// Links or attributes that are outside of an object's header: a heap, and the B-tree of version 2
+// that has their identifiers.
+struct Outside {
+  FractalHeap heap;
+  uint64_t tree;
+};
+// `in`: the message that says where; nothing where there are none. `order_size`: the bytes of the
+// largest creation order, where it is tracked. `what` names them in errors.
+absl::StatusOr<std::optional<Outside>> OpenOutside(Image* image, Cursor in, size_t order_size,
+                                                   std::string_view what);
 
 }  // namespace x2ir::hdf5
 

@@ -85,15 +85,11 @@ class LinkReader {
   }
 
   absl::Status ReadOutside(Cursor in) {
-    if (const uint64_t version = in.UInt(1); version != 0) {
-      return NotRead("the links of a group are of version ", version);
-    }
-    if ((in.UInt(1) & 1) != 0) in.Skip(8);
-    const uint64_t heap_at = in.Address(), tree = in.Address();
-    if (!in.ok()) return Broken("a group is cut off");
-    if (heap_at == kNowhere) return absl::OkStatus();
-    X2IR_ASSIGN_OR_RETURN(FractalHeap heap, FractalHeap::Open(image_, heap_at));
-    return WalkTree2(*image_, tree, RecordType::kLinkName, 4 + heap.id_size(), meter_,
+    X2IR_ASSIGN_OR_RETURN(std::optional<Outside> outside,
+                          OpenOutside(image_, in, 8, "links of a group"));
+    if (!outside) return absl::OkStatus();
+    FractalHeap& heap = outside->heap;
+    return WalkTree2(*image_, outside->tree, RecordType::kLinkName, 4 + heap.id_size(), meter_,
                      [&](std::string_view record) -> absl::Status {
                        X2IR_ASSIGN_OR_RETURN(const std::string_view object,
                                              heap.Object(record.substr(4, heap.id_size())));

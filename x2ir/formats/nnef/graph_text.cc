@@ -191,11 +191,15 @@ class TextWriter {
     const Tensor& tensor = *value.fixed_constant();
     auto header = TensorHeader(tensor, quantized);
     if (!header.ok()) return Annotate(header.status(), StrCat("constant '", value.name(), "'"));
-    tensors_.push_back({id, *std::move(header), tensor});
+    // Systems have names of files of 255 bytes at most.
+    constexpr size_t kMaxLabel = 200;
+    const std::string label =
+        id.size() <= kMaxLabel ? id : StrCat(id.substr(0, kMaxLabel), "_", tensors_.size());
+    tensors_.push_back({label, *std::move(header), tensor});
     StrAppend(&declarations_, "    ", id, " = variable<",
               quantized ? "scalar" : TypeText(tensor.dtype()),
               ">(shape = ", IntsText(Attribute::Ints(tensor.dims().begin(), tensor.dims().end())),
-              ", label = '", id, "');\n");
+              ", label = '", label, "');\n");
     return id;
   }
   // Lists of pairs are flat in the attribute.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 
 namespace x2ir {
@@ -52,7 +53,7 @@ Item OfReals(std::string_view op, double x, double y) {
   if (op == "-") return Item::Real(x - y);
   if (op == "*") return Item::Real(x * y);
   if (op == "/") return Item::Real(x / y);
-  return Item::Real(std::pow(x, y));
+  return Item::Real(portable::pow(x, y));
 }
 
 bool SameItems(const Item& x, const Item& y) {

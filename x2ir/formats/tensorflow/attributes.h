@@ -12,6 +12,10 @@ namespace X2IR_API x2ir {
 // both as integers, files do not: an attribute that is not known is not written.
 bool IsTfNumberKnown(std::string_view attr);
 
+// Set by the reader where the condition of a branch or loop is of rank 0, whatever is known of its
+// type: control flow of TensorFlow 1 takes no others.
+inline constexpr std::string_view kTfScalarCondition = "scalar_cond";
+
 }  // namespace x2ir
 
 #endif  // X2IR_FORMATS_TENSORFLOW_ATTRIBUTES_H_

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "x2ir/formats/tensorflow/attributes.h"
 #include "x2ir/formats/tensorflow/control_flow_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 
@@ -446,7 +447,7 @@ absl::StatusOr<Graph*> ControlFlow::GraphOf(Context* context) {
       if (!cond.node) {
         X2IR_ASSIGN_OR_RETURN(Graph * outer, GraphOf(context->parent));
         cond.node = outer->AppendNode(kDialect, "StatelessIf", {});
-        cond.node->SetAttr("scalar_cond", 1);
+        cond.node->SetAttr(kTfScalarCondition, 1);
         for (const int branch : {1, 0}) {
           auto graph = std::make_shared<Graph>(branch == 1 ? "then_branch" : "else_branch");
           cond.graphs[branch] = graph.get();
@@ -470,7 +471,7 @@ absl::Status ControlFlow::OpenFrame(Frame& frame) {
   if (frame.cond_graph) return Unimplemented("the loop has already ended");
   X2IR_ASSIGN_OR_RETURN(Graph * outer, GraphOf(frame.context.parent));
   frame.node = outer->AppendNode(kDialect, "StatelessWhile", {});
-  frame.node->SetAttr("scalar_cond", 1);
+  frame.node->SetAttr(kTfScalarCondition, 1);
   auto cond = std::make_shared<Graph>("cond");
   auto body = std::make_shared<Graph>("body");
   frame.cond_graph = cond.get();

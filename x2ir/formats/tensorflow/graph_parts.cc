@@ -56,8 +56,10 @@ constexpr std::string_view kTruthValues[] = {
     "transpose_b",
     "upper",
     "use_cudnn_on_gpu",
+    "use_locking",
     "use_peephole",
     "validate_indices",
+    "validate_shape",
 };
 // Those that are integers.
 constexpr std::string_view kIntegers[] = {

@@ -32,7 +32,7 @@ absl::StatusOr<File> File::Open(const Source& source) {
   file.blob_ = Aligned(std::move(blob));
   const auto* bytes = reinterpret_cast<const uint8_t*>(file.blob_->data());
   if (file.blob_->size() < kHead || !fb::ModelBufferHasIdentifier(bytes)) {
-    return DataLoss("is not a TFLite file");
+    return DataLoss("not a TFLite file");
   }
   // The FlatBuffer itself is at most 2 GB; buffers may come after it.
   const size_t size = std::min<size_t>(file.blob_->size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);

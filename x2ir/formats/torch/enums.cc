@@ -28,7 +28,7 @@ constexpr NumberedType kScalarTypes[] = {
     {10, DType::kComplex128},     {11, DType::kBool},         {15, DType::kBFloat16},
     {23, DType::kFloat8E5M2},     {24, DType::kFloat8E4M3FN}, {25, DType::kFloat8E5M2FNUZ},
     {26, DType::kFloat8E4M3FNUZ}, {27, DType::kUInt16},       {28, DType::kUInt32},
-    {29, DType::kUInt64}};
+    {29, DType::kUInt64},         {44, DType::kFloat8E8M0}};
 
 constexpr NumberedType kQuantizedTypes[] = {
     {12, DType::kInt8}, {13, DType::kUInt8}, {14, DType::kInt32}};

@@ -1,7 +1,7 @@
 // Caffe: layers that work on each number.
-#include <cmath>
 
 #include "x2ir/builder/layers/activation.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/caffe/caffe.h"
 
 namespace x2ir {
@@ -20,7 +20,7 @@ Value* Power(CaffeArgs& a) {
   const Expr x = Shifted(Scaled(a.in(0), scale), shift);
   if (scale == 0 || power == 0) {
     // Caffe's shortcut: a constant, whatever x is.
-    return Expand(a.in(0).Number(power == 0 ? 1 : std::pow(shift, power)), ShapeOf(a.in(0)));
+    return Expand(a.in(0).Number(power == 0 ? 1 : portable::pow(shift, power)), ShapeOf(a.in(0)));
   }
   return power == 1 ? a.Op("identity", {x}).value() : Pow(x, power).value();
 }
@@ -29,7 +29,7 @@ Value* Power(CaffeArgs& a) {
 absl::StatusOr<Value*> ExpOf(CaffeArgs& a) {
   const double base = a.Float("base", -1), scale = a.Float("scale", 1), shift = a.Float("shift", 0);
   if (base != -1 && base <= 0) return Invalid("a base of ", base);
-  const double log = base == -1 ? 1 : std::log(base);
+  const double log = base == -1 ? 1 : portable::log(base);
   return Exp(Shifted(Scaled(a.in(0), scale * log), shift * log)).value();
 }
 
@@ -37,7 +37,7 @@ absl::StatusOr<Value*> LogOf(CaffeArgs& a) {
   const double base = a.Float("base", -1), scale = a.Float("scale", 1), shift = a.Float("shift", 0);
   if (base != -1 && (base <= 0 || base == 1)) return Invalid("a base of ", base);
   const Expr y = Log(Shifted(Scaled(a.in(0), scale), shift));
-  return Scaled(y, base == -1 ? 1 : 1 / std::log(base)).value();
+  return Scaled(y, base == -1 ? 1 : 1 / portable::log(base)).value();
 }
 
 absl::StatusOr<Value*> Eltwise(CaffeArgs& a) {

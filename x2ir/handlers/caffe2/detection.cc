@@ -4,9 +4,9 @@
 #include "x2ir/builder/layers/detection.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "x2ir/builder/layers/anchors.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/caffe2/caffe2.h"
 #include "x2ir/handlers/nnvm/layers.h"
 
@@ -31,7 +31,7 @@ void RequireUpright(Caffe2Args& a) {
 // Boxes [n, 4] moved by offsets [n, 4], which count in parts of `weights`.
 Expr MovedBoxes(Caffe2Args& a, const Expr& boxes, const Expr& by, const std::vector<float>& weights,
                 double pixel) {
-  const double most = std::log(1000.0 / 16.0);
+  const double most = portable::log(1000.0 / 16.0);
   std::vector<Value*> begins, ends;
   for (int64_t k = 0; k < 2; ++k) {
     const auto i = static_cast<size_t>(k);
@@ -240,7 +240,7 @@ absl::StatusOr<Values> Distributed(Caffe2Args& a, const Expr& boxes) {
     return Shifted(Column(boxes, k + 2) - Column(boxes, k), pixel);
   };
   const Expr size = Sqrt(Squeeze(side(1) * side(2), {1}));
-  const Expr own = Floor(Log(size / static_cast<double>(scale) + 1e-6) / std::log(2.0) +
+  const Expr own = Floor(Log(size / static_cast<double>(scale) + 1e-6) / portable::log(2.0) +
                          static_cast<double>(level));
   const Expr at = Max(Min(own, static_cast<double>(last)), static_cast<double>(first));
   Values results;

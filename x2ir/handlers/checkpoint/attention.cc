@@ -5,6 +5,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/transformer.h"
 
 namespace x2ir::checkpoint {
@@ -17,9 +18,9 @@ std::vector<double> AlibiSlopes(int64_t heads, double most) {
   while (power * 2 <= heads) power *= 2;
   std::vector<double> slopes;
   const auto add = [&](int64_t of, int64_t count, int64_t step) {
-    const double base = std::pow(2.0, -most / static_cast<double>(of));
+    const double base = portable::pow(2.0, -most / static_cast<double>(of));
     for (int64_t i = 0; i < count; ++i) {
-      slopes.push_back(std::pow(base, static_cast<double>(1 + i * step)));
+      slopes.push_back(portable::pow(base, static_cast<double>(1 + i * step)));
     }
   };
   add(power, power, 1);
@@ -36,10 +37,10 @@ std::vector<int64_t> RowsOfDistances(const DistanceBias& bias) {
   }
   // In float32, as PyTorch computes it.
   const auto span = static_cast<float>(
-      std::log(static_cast<double>(bias.max_distance) / static_cast<double>(near)));
+      portable::log(static_cast<double>(bias.max_distance) / static_cast<double>(near)));
   const auto row_of = [&](int64_t distance) {
     if (distance < near) return distance;
-    const float log = std::log(static_cast<float>(distance) / static_cast<float>(near));
+    const float log = portable::log(static_cast<float>(distance) / static_cast<float>(near));
     return std::min(near + static_cast<int64_t>(log / span * static_cast<float>(count - near)),
                     count - 1);
   };

@@ -1,11 +1,11 @@
 #include "x2ir/handlers/checkpoint/decoder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/sentence.h"
 #include "x2ir/handlers/checkpoint/stored_forms.h"
 
@@ -142,8 +142,8 @@ class Building {
       const int64_t half = d_.width / 2;
       std::vector<double> frequencies;
       for (int64_t i = 0; i < half; ++i) {
-        frequencies.push_back(std::exp(-std::log(1e4) * static_cast<double>(i) /
-                                       static_cast<double>(std::max<int64_t>(half - 1, 1))));
+        frequencies.push_back(portable::exp(-portable::log(1e4) * static_cast<double>(i) /
+                                            static_cast<double>(std::max<int64_t>(half - 1, 1))));
       }
       const Expr at = Reshape(Shifted(positions, static_cast<double>(d_.position_offset)),
                               std::vector<int64_t>{-1, 1});

@@ -8,6 +8,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/transformer.h"
 
 namespace x2ir::checkpoint {
@@ -101,7 +102,7 @@ Expr Xielu(Net& net, const std::string& prefix, const Expr& x) {
     return net.Numbers(weight, std::vector<int64_t>(net.DimsOf(weight).size(), 1)).at(0);
   };
   const auto softplus = [](double v) {
-    return std::log1p(std::exp(-std::abs(v))) + std::max(v, 0.0);
+    return portable::log1p(portable::exp(-std::abs(v))) + std::max(v, 0.0);
   };
   const double beta = number("beta", 0.5), eps = number("eps", -1e-6),
                above = softplus(number("alpha_p", {})),

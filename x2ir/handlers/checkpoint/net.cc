@@ -10,6 +10,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/checkpoint/blocks.h"
 #include "x2ir/handlers/checkpoint/rounded.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -78,14 +79,7 @@ Expr Net::Named(const Expr& x, std::string_view name) {
   return x;
 }
 
-void Net::NameAll() {
-  b_.PutInOrderOfUse(graph().outputs());
-  for (Node* node : graph().nodes()) {
-    for (Value* value : node->outputs()) {
-      if (value && value->name().empty()) graph().Rename(value, graph().UniqueName(node->op()));
-    }
-  }
-}
+void Net::NameAll() { b_.Fail(NameMade(b_, "", graph().outputs())); }
 
 const Tensor* Net::Find(std::string_view name) const {
   const auto part = parts_.find(name);

@@ -8,6 +8,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -21,7 +22,7 @@ Numbers Frequencies(double theta, int64_t dim) {
   Numbers all;
   for (int64_t i = 0; i < dim; i += 2) {
     const float exponent = static_cast<float>(i) / static_cast<float>(dim);
-    all.push_back(1.0F / std::pow(static_cast<float>(theta), exponent));
+    all.push_back(1.0F / portable::pow(static_cast<float>(theta), exponent));
   }
   return all;
 }
@@ -49,7 +50,7 @@ Numbers Llama3(Numbers all, Settings& rope) {
 }
 
 double YarnScale(double factor, double mscale) {
-  return factor <= 1 ? 1 : 0.1 * mscale * std::log(factor) + 1;
+  return factor <= 1 ? 1 : 0.1 * mscale * portable::log(factor) + 1;
 }
 
 void Yarn(Rope& r, Settings& rope, double theta, int64_t max_length) {
@@ -64,7 +65,8 @@ void Yarn(Rope& r, Settings& rope, double theta, int64_t max_length) {
                                           : YarnScale(factor, 1);
   const auto dim = static_cast<double>(r.dim);
   const auto correction = [&](double turns) {
-    return dim * std::log(length / (turns * 2 * std::numbers::pi)) / (2 * std::log(theta));
+    return dim * portable::log(length / (turns * 2 * std::numbers::pi)) /
+           (2 * portable::log(theta));
   };
   double low = correction(rope.Number("beta_fast", 32)),
          high = correction(rope.Number("beta_slow", 1));
@@ -89,8 +91,9 @@ void Long(Rope& r, Settings& rope, Settings& settings, int64_t max_length) {
   r.original_length = settings.Size("original_max_position_embeddings", in_rope);
   const auto length = static_cast<double>(r.original_length);
   const double factor = rope.Number("factor", static_cast<double>(max_length) / length);
-  r.factor = rope.Number("attention_factor",
-                         factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(length)));
+  r.factor =
+      rope.Number("attention_factor",
+                  factor <= 1 ? 1 : std::sqrt(1 + portable::log(factor) / portable::log(length)));
   r.long_frequencies = base;
   if (rope.Has("short_mscale")) {  // of Phi's experts
     r.factor = rope.Number("short_mscale");
@@ -161,7 +164,7 @@ Rope RopeOf(Settings& settings, int64_t head_size, const RopeDefaults& defaults,
       // Of Hunyuan: the same for all lengths.
       rope->Ignore({"factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"});
       const auto size = static_cast<double>(r.dim);
-      r.frequencies = Frequencies(theta * std::pow(alpha, size / (size - 2)), r.dim);
+      r.frequencies = Frequencies(theta * portable::pow(alpha, size / (size - 2)), r.dim);
     } else {
       r.dynamic = {theta, rope->Number("factor"), max_length};
     }

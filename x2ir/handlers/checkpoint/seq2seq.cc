@@ -6,6 +6,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 
 namespace x2ir::checkpoint {
 namespace {
@@ -25,8 +26,8 @@ std::vector<double> SinesTable(int64_t count, int64_t width) {
     for (int64_t j = 0; j < width; ++j) {
       const double i = static_cast<double>(j % (width / 2));
       const double angle =
-          static_cast<double>(at) / std::pow(10000.0, 2 * i / static_cast<double>(width));
-      table.push_back(j < width / 2 ? std::sin(angle) : std::cos(angle));
+          static_cast<double>(at) / portable::pow(10000.0, 2 * i / static_cast<double>(width));
+      table.push_back(j < width / 2 ? portable::sin(angle) : portable::cos(angle));
     }
   }
   return table;
@@ -35,9 +36,11 @@ std::vector<double> SinesTable(int64_t count, int64_t width) {
 // exp(-i * log(10000) / (width / 2 - 1)), in float32 as PyTorch computes it.
 std::vector<double> CountedFrequencies(int64_t width) {
   if (width % 2 != 0 || width < 4) Refuse("positions by sines of ", width, " numbers");
-  const auto step = static_cast<float>(-std::log(10000.0) / static_cast<double>(width / 2 - 1));
+  const auto step =
+      static_cast<float>(-portable::log(10000.0) / static_cast<double>(width / 2 - 1));
   std::vector<double> all;
-  for (int64_t i = 0; i < width / 2; ++i) all.push_back(std::exp(static_cast<float>(i) * step));
+  for (int64_t i = 0; i < width / 2; ++i)
+    all.push_back(portable::exp(static_cast<float>(i) * step));
   return all;
 }
 

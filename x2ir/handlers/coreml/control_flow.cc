@@ -5,6 +5,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/coreml/coreml.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
@@ -135,8 +136,7 @@ absl::StatusOr<Values> ToWhile(MilWriter& w) {
       Value* slice = b.Op("unsqueeze", {results[1 + carried + i], b.Ints({0})});
       step->AddOutput(b.Op("scatter_nd", {stack, at, slice}));
     }
-    X2IR_RETURN_IF_ERROR(b.status());
-    for (Node* node : b.made()) step->NameValues(node, "next");
+    X2IR_RETURN_IF_ERROR(NameMade(b, "next"));
     step->inputs()[0]->set_type(number);
     step->inputs()[1]->set_type(flag);
   }
@@ -158,8 +158,7 @@ absl::StatusOr<Values> ToWhile(MilWriter& w) {
       more = b.Op("identity", {more});
     }
     question->AddOutput(more);
-    X2IR_RETURN_IF_ERROR(b.status());
-    for (Node* node : b.made()) question->NameValues(node, "more");
+    X2IR_RETURN_IF_ERROR(NameMade(b, "more"));
   }
   const auto scalar = [&](Value* v) {
     return v->shape() && v->shape()->rank() == 0 ? v : w.Reshape(v, {});

@@ -95,7 +95,7 @@ Expr MilNonZero(MilArgs& a) { return Transpose(a.X().Op("non_zero"), {1, 0}).To(
 
 // From iOS17 on an index that counts from the end is none.
 Value* FromFront(MilWriter& w, Value* index, int64_t axis) {
-  if (MilWriter::CountsFromTheFront(*index)) return index;
+  if (w.CountsFromTheFront(*index)) return index;
   Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
   return w.FromTheFront(index, w.Op("squeeze", {size, w.Ints({0})}));
 }

@@ -465,7 +465,7 @@ absl::StatusOr<Value*> ToOneHot(MilWriter& w) {
   if (!depth) return CannotExpress("a computed size");
   Value* index = w.in(0);
   if (!IsInteger(index->dtype())) index = w.Cast(index, DType::kInt64);
-  if (!MilWriter::CountsFromTheFront(*index)) return OneHotByQuestion(w, index, *depth);
+  if (!w.CountsFromTheFront(*index)) return OneHotByQuestion(w, index, *depth);
   if (!values || values->num_elements() != 2) {
     Type type = w.out_type();
     type.set_dtype(DType::kInt32);

@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/keras/functions.h"
 
 namespace x2ir {
@@ -35,7 +36,7 @@ Value* FunctionRound(KerasCall& c) {
     return x.Op("identity");
   }
   if (decimals == 0) return Round(x);
-  const double factor = std::pow(10.0, static_cast<double>(decimals));
+  const double factor = portable::pow(10.0, static_cast<double>(decimals));
   return Round(x * factor) / factor;
 }
 
@@ -45,8 +46,8 @@ Value* OfFloats(KerasCall& c) {
   return kFormula(c.Floats("x"));
 }
 Expr Exp2(const Expr& x) { return Pow(2.0, x); }
-Expr Log2Of(const Expr& x) { return Log(x) / std::log(2.0); }
-Expr Log10Of(const Expr& x) { return Log(x) / std::log(10.0); }
+Expr Log2Of(const Expr& x) { return Log(x) / portable::log(2.0); }
+Expr Log10Of(const Expr& x) { return Log(x) / portable::log(10.0); }
 Expr CubeRoot(const Expr& x) { return Sign(x) * Pow(Abs(x), 1.0 / 3); }
 Expr Truncated(const Expr& x) { return Sign(x) * Floor(Abs(x)); }
 Expr ToRadians(const Expr& x) { return x * (M_PI / 180); }

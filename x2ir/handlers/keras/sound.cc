@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/keras/conv.h"
 #include "x2ir/handlers/keras/keras.h"
 #include "x2ir/handlers/tf/binary.h"
@@ -84,15 +85,15 @@ std::vector<double> WindowOfMel(KerasArgs& a, const MelSettings& m) {
   const auto before = static_cast<size_t>((m.transformed - m.length) / 2);
   for (int64_t i = 0; i < m.length; ++i) {
     window[before + static_cast<size_t>(i)] =
-        first -
-        (1 - first) * std::cos(2 * pi * static_cast<double>(i) / static_cast<double>(m.length));
+        first - (1 - first) *
+                    portable::cos(2 * pi * static_cast<double>(i) / static_cast<double>(m.length));
   }
   return window;
 }
 
 // Triangles that are straight on the scale of mel: [frequencies, bins].
 std::vector<double> MelWeights(const MelSettings& m) {
-  const auto mel = [](double hertz) { return 1127.0 * std::log(1 + hertz / 700.0); };
+  const auto mel = [](double hertz) { return 1127.0 * portable::log(1 + hertz / 700.0); };
   const int64_t frequencies = m.transformed / 2 + 1;
   const double from = mel(m.low), step = (mel(m.high) - from) / static_cast<double>(m.bins + 1);
   std::vector<double> weights(static_cast<size_t>(frequencies * m.bins), 0.0);
@@ -150,8 +151,8 @@ Value* MelSpectrogram(KerasArgs& a) {
     for (int64_t k = 0; k < frequencies; ++k) {
       const double angle =
           2 * pi * static_cast<double>(i * k % m.transformed) / static_cast<double>(m.transformed);
-      cosines.push_back(window[static_cast<size_t>(i)] * std::cos(angle));
-      sines.push_back(window[static_cast<size_t>(i)] * std::sin(angle));
+      cosines.push_back(window[static_cast<size_t>(i)] * portable::cos(angle));
+      sines.push_back(window[static_cast<size_t>(i)] * portable::sin(angle));
     }
   }
   const DType type = AtLeastFloat32(x.dtype());
@@ -164,8 +165,8 @@ Value* MelSpectrogram(KerasArgs& a) {
   if (exponent != 2) power = Pow(Sqrt(power), exponent);
   Expr y = MatMul(power, NumbersAs(a, type, {frequencies, m.bins}, MelWeights(m), "mel"));
   if (decibels) {
-    const double scale = 10 / std::log(10.0);
-    y = Log(Max(y, least)) * scale - scale * std::log(std::max(std::fabs(reference), least));
+    const double scale = 10 / portable::log(10.0);
+    y = Log(Max(y, least)) * scale - scale * portable::log(std::max(std::fabs(reference), least));
     y = Max(y, Reduce(y, "reduce_max", {}) - top);
   }
   return SwapLast(y).To(x.dtype());

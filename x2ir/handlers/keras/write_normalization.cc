@@ -63,6 +63,8 @@ absl::Status WantChannels(KerasWriter& w) {
   return known ? absl::OkStatus() : CannotExpress("a number of channels that is not known");
 }
 
+// An instance norm has a group for each channel.
+template <bool kInstance>
 absl::StatusOr<Value*> ToGroupNorm(KerasWriter& w) {
   X2IR_RETURN_IF_ERROR(w.WantFloats());
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
@@ -70,23 +72,7 @@ absl::StatusOr<Value*> ToGroupNorm(KerasWriter& w) {
   X2IR_RETURN_IF_ERROR(WantChannels(w));
   const double epsilon = w.attrs().Float("epsilon");
   return w.Layer("GroupNormalization", {w.in(0)},
-                 {{"groups", w.Int("num_groups")},
-                  {"axis", HasChannelsLast(w) ? int64_t{-1} : int64_t{1}},
-                  {"epsilon", epsilon},
-                  {"center", int64_t{1}},
-                  {"scale", int64_t{1}}},
-                 {w.in(1), w.in(2)}, w.out_type());
-}
-
-// A group for each channel.
-absl::StatusOr<Value*> ToInstanceNorm(KerasWriter& w) {
-  X2IR_RETURN_IF_ERROR(w.WantFloats());
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  if (!AreVectors(w, 1, 2) || rank < 3) return CannotExpress("weights that are computed");
-  X2IR_RETURN_IF_ERROR(WantChannels(w));
-  const double epsilon = w.attrs().Float("epsilon");
-  return w.Layer("GroupNormalization", {w.in(0)},
-                 {{"groups", w.Weight(1)->dim(0)},
+                 {{"groups", kInstance ? w.Weight(1)->dim(0) : w.Int("num_groups")},
                   {"axis", HasChannelsLast(w) ? int64_t{-1} : int64_t{1}},
                   {"epsilon", epsilon},
                   {"center", int64_t{1}},
@@ -98,7 +84,7 @@ absl::StatusOr<Value*> ToInstanceNorm(KerasWriter& w) {
 
 X2IR_KERAS(batch_normalization).To("BatchNormalization", ToBatchNorm);
 X2IR_KERAS(layer_normalization).To("LayerNormalization", ToLayerNorm);
-X2IR_KERAS(group_normalization).To("GroupNormalization", ToGroupNorm);
-X2IR_KERAS(instance_normalization).To("GroupNormalization", ToInstanceNorm);
+X2IR_KERAS(group_normalization).To("GroupNormalization", ToGroupNorm<false>);
+X2IR_KERAS(instance_normalization).To("GroupNormalization", ToGroupNorm<true>);
 
 }  // namespace x2ir

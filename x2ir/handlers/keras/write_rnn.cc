@@ -1,15 +1,16 @@
 // Keras, written: recurrent layers. Each direction is a layer; one that goes backwards gives its
 // steps in the order in which it makes them.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "x2ir/formats/keras/keras.h"
 #include "x2ir/handlers/keras/write_recurrent.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/recurrent.h"
 #include "x2ir/optimizer/match.h"
 
 namespace x2ir {
@@ -34,12 +35,6 @@ Tensor GatesOf(const Tensor& weight, int64_t direction, int64_t first, int64_t u
   return picked;
 }
 
-std::string InLowerCase(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower;
-}
-
 // hard_sigmoid is clip(x / 6 + 0.5) since Keras 3. clip(alpha x + beta) is hard_sigmoid of
 // 6 alpha x + 6 (beta - 0.5).
 WrittenActivation HardSigmoidOf(double alpha, double beta) {
@@ -51,37 +46,25 @@ WrittenActivation HardSigmoidOf(double alpha, double beta) {
 
 // The activations of the IR's node in their order, as Keras has them.
 absl::StatusOr<std::vector<WrittenActivation>> ActivationsOf(const AttributeMap& attrs) {
-  const auto numbers = [&](Symbol name) {
-    const Attribute* attr = attrs.Find(name);
-    const auto* list = attr ? attr->get<Attribute::Floats>() : nullptr;
-    return list ? *list : Attribute::Floats();
-  };
-  const Attribute::Floats alphas = numbers("activation_alpha"), betas = numbers("activation_beta");
-  size_t alpha = 0, beta = 0;
-  const auto take = [](const Attribute::Floats& list, size_t* at, double fallback) {
-    return *at < list.size() ? static_cast<double>(list[(*at)++]) : fallback;
-  };
+  X2IR_ASSIGN_OR_RETURN(const std::vector<RecurrentFunction> functions, RecurrentFunctions(attrs));
   std::vector<WrittenActivation> all;
-  for (const std::string& name : *attrs.Find("activations")->get<Attribute::Strings>()) {
-    const std::string lower = InLowerCase(name);
-    if (lower == "hardsigmoid") {
-      const double a = take(alphas, &alpha, 0.2), b = take(betas, &beta, 0.5);
-      all.push_back(HardSigmoidOf(a, b));
-    } else if (lower == "affine") {
-      const double a = take(alphas, &alpha, 1), b = take(betas, &beta, 0);
-      if (a != 1 || b != 0) {
-        return CannotExpress("the activation ", name, " of ", a, " and ", b,
+  for (const auto& [name, parameters, alpha, beta] : functions) {
+    if (name == "HardSigmoid") {
+      all.push_back(HardSigmoidOf(alpha, beta));
+    } else if (name == "Affine") {
+      if (alpha != 1 || beta != 0) {
+        return CannotExpress("the activation ", name, " of ", alpha, " and ", beta,
                              " of a recurrent layer");
       }
       all.push_back({"linear"});
-    } else if (lower == "elu") {
-      if (take(alphas, &alpha, 1) != 1) {
+    } else if (name == "Elu") {
+      if (alpha != 1) {
         return CannotExpress("the activation ", name, " of another slope of a recurrent layer");
       }
       all.push_back({"elu"});
-    } else if (lower == "sigmoid" || lower == "tanh" || lower == "relu" || lower == "softsign" ||
-               lower == "softplus") {
-      all.push_back({lower});
+    } else if (name == "Sigmoid" || name == "Tanh" || name == "Relu" || name == "Softsign" ||
+               name == "Softplus") {
+      all.push_back({absl::AsciiStrToLower(name)});
     } else {
       return CannotExpress("the activation ", name, " of a recurrent layer");
     }

@@ -8,6 +8,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/builder/special_functions.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
 #include "x2ir/handlers/nnvm/layers.h"
 #include "x2ir/handlers/tf/binary.h"
@@ -26,8 +27,8 @@ Expr Rint(const Expr& x) {
 
 Expr Rsqrt(const Expr& x) { return 1 / Sqrt(x); }
 Expr Rcbrt(const Expr& x) { return 1 / Cbrt(x); }
-Expr Log10(const Expr& x) { return Log(x) * (1 / std::log(10.0)); }
-Expr Log2(const Expr& x) { return Log(x) * (1 / std::log(2.0)); }
+Expr Log10(const Expr& x) { return Log(x) * (1 / portable::log(10.0)); }
+Expr Log2(const Expr& x) { return Log(x) * (1 / portable::log(2.0)); }
 Expr Degrees(const Expr& x) { return x * (180 / M_PI); }
 Expr Radians(const Expr& x) { return x * (M_PI / 180); }
 Expr Negate(const Expr& x) { return -x; }
@@ -87,7 +88,7 @@ Value* NpAround(SymbolArgs& a) {
     return a.Op("identity", {x});
   }
   if (decimals == 0) return Round(x);
-  const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  const double scale = portable::pow(10.0, static_cast<double>(std::abs(decimals)));
   return decimals > 0 ? Round(x * scale) / scale : Round(x / scale) * scale;
 }
 
@@ -207,7 +208,7 @@ Expr Ldexp(const Expr& a, const Expr& b) {
 Expr LogAddExp(const Expr& a, const Expr& b) {
   const Expr x = InFloat(a), y = InFloat(b), top = Max(x, y);
   // Equal ones may be infinite.
-  return Where(x == y, x + std::log(2.0), top + Log1p(Exp(Min(x, y) - top)));
+  return Where(x == y, x + portable::log(2.0), top + Log1p(Exp(Min(x, y) - top)));
 }
 
 // NaN beside a number is left out.

@@ -1,10 +1,10 @@
 // MXNet: more of NumPy's functions.
-#include <cmath>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/matrices.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/mxnet/mxnet.h"
 #include "x2ir/handlers/nnvm/elementwise.h"
 #include "x2ir/handlers/nnvm/layers.h"
@@ -68,7 +68,7 @@ Value* NpIndices(SymbolArgs& a) {
 }
 Value* Logspace(SymbolArgs& a) {
   const double base = a.Number("base", 10);
-  return SpacedNumbers(a, [&](double number) { return std::pow(base, number); });
+  return SpacedNumbers(a, [&](double number) { return portable::pow(base, number); });
 }
 // Coefficients from the highest power to the lowest.
 absl::StatusOr<Value*> Polyval(SymbolArgs& a) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/nnvm/symbol.h"
 
 namespace x2ir {
@@ -17,9 +18,9 @@ Value* SignalWindow(SymbolArgs& a) {
   for (int64_t i = 0; i < count; ++i) {
     const double p =
         count > 1 ? 2 * M_PI * static_cast<double>(i) / static_cast<double>(count - 1) : M_PI;
-    numbers.push_back(kWindow == 0   ? 0.5 - 0.5 * std::cos(p)
-                      : kWindow == 1 ? 0.54 - 0.46 * std::cos(p)
-                                     : 0.42 - 0.5 * std::cos(p) + 0.08 * std::cos(2 * p));
+    numbers.push_back(kWindow == 0   ? 0.5 - 0.5 * portable::cos(p)
+                      : kWindow == 1 ? 0.54 - 0.46 * portable::cos(p)
+                                     : 0.42 - 0.5 * portable::cos(p) + 0.08 * portable::cos(2 * p));
     if (count == 1) numbers.back() = 1;
   }
   return NumbersAs(a, t, {count}, numbers);

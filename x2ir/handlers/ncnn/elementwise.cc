@@ -1,6 +1,6 @@
 // ncnn: layers that work on each number.
-#include <cmath>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 
 namespace x2ir {
@@ -13,14 +13,14 @@ Value* Power(NcnnArgs& a) {
 
 Value* ExpLayer(NcnnArgs& a) {
   const double base = a.Float(0, -1), scale = a.Float(1, 1), shift = a.Float(2, 0);
-  const double log = base == -1 ? 1 : std::log(base);
+  const double log = base == -1 ? 1 : portable::log(base);
   return Exp(Shifted(Scaled(a.in(0), scale * log), shift * log));
 }
 
 Value* LogLayer(NcnnArgs& a) {
   const double base = a.Float(0, -1), scale = a.Float(1, 1), shift = a.Float(2, 0);
   const Expr y = Log(Shifted(Scaled(a.in(0), scale), shift));
-  return Scaled(y, base == -1 ? 1 : 1 / std::log(base));
+  return Scaled(y, base == -1 ? 1 : 1 / portable::log(base));
 }
 
 Value* ThresholdLayer(NcnnArgs& a) { return (a.in(0) > a.Float(0, 0)).To(a.in(0).dtype()); }
@@ -115,7 +115,7 @@ constexpr OfOne kOfOne[] = {
     {14, [](const Expr& x) { return x.Op("atan"); }},
     {15, [](const Expr& x) { return Reciprocal(x); }},
     {16, [](const Expr& x) { return x.Op("tanh"); }},
-    {17, [](const Expr& x) { return Log(x) / std::log(10.0); }},
+    {17, [](const Expr& x) { return Log(x) / portable::log(10.0); }},
     {18, [](const Expr& x) { return Round(x); }},
     {19, [](const Expr& x) { return Where(x < 0.0, Ceil(x), Floor(x)); }},
 };

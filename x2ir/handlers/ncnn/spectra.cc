@@ -1,6 +1,7 @@
 // ncnn: spectra of lists in windows, and back. A window's transform is a convolution with waves.
 #include <cmath>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/ncnn/ncnn.h"
 #include "x2ir/handlers/nnvm/layers.h"
 
@@ -32,7 +33,8 @@ absl::StatusOr<Waves> WavesOf(NcnnArgs& a) {
   w.window.assign(static_cast<size_t>(w.size), 0);
   double squares = 0;
   for (int64_t i = 0; i < length; ++i) {
-    const double wave = std::cos(2 * kPi * static_cast<double>(i) / static_cast<double>(length));
+    const double wave =
+        portable::cos(2 * kPi * static_cast<double>(i) / static_cast<double>(length));
     const double factor = kind == 0 ? 1 : kind == 1 ? 0.5 * (1 - wave) : 0.54 - 0.46 * wave;
     w.window[static_cast<size_t>((w.size - length) / 2 + i)] = factor;
     squares += factor * factor;
@@ -62,8 +64,8 @@ absl::StatusOr<Value*> Spectrogram(NcnnArgs& a) {
     x = a.Op("pad", std::move(operands), {{"mode", kModes[padding]}});
   }
   std::vector<double> kernel;
-  for (double (*fn)(double) :
-       {static_cast<double (*)(double)>(std::cos), static_cast<double (*)(double)>(std::sin)}) {
+  for (double (*fn)(double) : {static_cast<double (*)(double)>(portable::cos),
+                               static_cast<double (*)(double)>(portable::sin)}) {
     const double sign = kernel.empty() ? w.norm : -w.norm;
     for (int64_t f = 0; f < count; ++f) {
       for (int64_t i = 0; i < w.size; ++i) {
@@ -102,8 +104,8 @@ absl::StatusOr<Value*> InverseSpectrogram(NcnnArgs& a) {
     const double sign = mirrored ? -1 : 1;
     for (int64_t i = 0; i < w.size; ++i) {
       const double factor = w.window[static_cast<size_t>(i)] / w.norm / static_cast<double>(w.size);
-      const double c = factor * Wave(std::cos, f, i, w.size),
-                   s = factor * Wave(std::sin, f, i, w.size);
+      const double c = factor * Wave(portable::cos, f, i, w.size),
+                   s = factor * Wave(portable::sin, f, i, w.size);
       const auto re = static_cast<size_t>(from * w.size + i),
                  im = static_cast<size_t>((count + from) * w.size + i);
       real[re] += c;

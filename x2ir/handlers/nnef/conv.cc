@@ -143,14 +143,7 @@ Value* DeboxRow(NnefArgs& a) {
   const std::string border = a.Text("border");
   a.Require(border == "constant" || border == "ignore", StrCat("border '", border, "'"));
   a.Require(!mean || border == "constant" || !window.padded(), "means without the border");
-  const auto rest = [](const std::vector<int64_t>& all) {
-    return std::vector<int64_t>(all.begin() + 2, all.end());
-  };
-  Window spatial = window;
-  spatial.kernel = rest(window.kernel);
-  spatial.strides = rest(window.strides);
-  spatial.dilations = rest(window.dilations);
-  spatial.pads = JoinPads(rest(window.begins()), rest(window.ends()));
+  Window spatial = WithoutFirstTwo(window);
   const std::vector<int64_t> more = SettleSpread(a, x, SpatialShape(a, n), &spatial);
   std::vector<int64_t> ones = {1, 1};
   ones.insert(ones.end(), spatial.kernel.begin(), spatial.kernel.end());

@@ -8,6 +8,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/formats/nnef/item_types.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/nnef/nnef.h"
 
 namespace x2ir {
@@ -338,7 +339,7 @@ X2IR_NNEF(pow)
 X2IR_NNEF(mul)
     .From("mul", OfTwo(NnefMul))
     .From({"sqr", "square", "tract_core_square"}, OfOne([](const Expr& x) { return Square(x); }))
-    .From("log2", OfOne([](const Expr& x) { return Log(x) * (1 / std::log(2.0)); }))
+    .From("log2", OfOne([](const Expr& x) { return Log(x) * (1 / portable::log(2.0)); }))
     .From("tract_core_clamped_swiglu", ClampedSwigluRow)
     .To("mul", ToTwo("mul"));
 X2IR_NNEF(add).From("add", OfTwo(NnefAdd)).To("add", ToTwo("add"));

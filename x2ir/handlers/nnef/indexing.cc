@@ -59,7 +59,7 @@ absl::StatusOr<Value*> ToGatherElements(NnefWriter& w) {
   }
   const int64_t rank = static_cast<int64_t>(data->size());
   Expr at = w.AsReal(w.in(1));
-  if (!NnefWriter::CountsFromTheFront(*w.in(1))) {
+  if (!w.CountsFromTheFront(*w.in(1))) {
     at = Where(at < 0.0, at + static_cast<double>((*data)[static_cast<size_t>(axis)]), at);
   }
   std::vector<int64_t> strides(data->size(), 1);
@@ -98,7 +98,7 @@ absl::StatusOr<Value*> ToScatterElements(NnefWriter& w) {
 absl::StatusOr<Value*> ToScatterNd(NnefWriter& w) {
   if (w.String("reduction") != "none") return CannotExpress("updates that are combined");
   Value* indices = w.Cast(w.in(1), DType::kInt64);
-  if (!NnefWriter::CountsFromTheFront(*w.in(1))) {
+  if (!w.CountsFromTheFront(*w.in(1))) {
     const Shape *data = w.shape(0), *of = w.shape(1);
     const Dim depth = of ? (*of)[of->rank() - 1] : Dim();
     if (!data || !depth.is_static()) return CannotExpress("operands of unknown size");

@@ -330,14 +330,7 @@ BorderedInput WithBorder(NnefArgs& a, const Expr& x, Window window, int64_t firs
   return {padded, window, false};
 }
 
-PooledView ViewForPool(const Expr& x, const Window& window) {
-  const size_t n = window.rank();
-  bool whole = n < 3;
-  for (size_t i = 0; i < 2 && i < n; ++i) {
-    whole = whole || window.kernel[i] != 1 || window.strides[i] != 1 || window.pads[i] != 0 ||
-            window.pads[i + n] != 0;
-  }
-  if (whole) return {Unsqueeze(x, {0, 1}), window, true};
+Window WithoutFirstTwo(const Window& window) {
   const auto rest = [](const std::vector<int64_t>& all) {
     return std::vector<int64_t>(all.begin() + 2, all.end());
   };
@@ -346,7 +339,18 @@ PooledView ViewForPool(const Expr& x, const Window& window) {
   spatial.strides = rest(window.strides);
   spatial.dilations = rest(window.dilations);
   spatial.pads = JoinPads(rest(window.begins()), rest(window.ends()));
-  return {x, spatial, false};
+  return spatial;
+}
+
+PooledView ViewForPool(const Expr& x, const Window& window) {
+  const size_t n = window.rank();
+  bool whole = n < 3;
+  for (size_t i = 0; i < 2 && i < n; ++i) {
+    whole = whole || window.kernel[i] != 1 || window.strides[i] != 1 || window.pads[i] != 0 ||
+            window.pads[i + n] != 0;
+  }
+  if (whole) return {Unsqueeze(x, {0, 1}), window, true};
+  return {x, WithoutFirstTwo(window), false};
 }
 Expr BackFromView(const Expr& y, const PooledView& view) {
   return view.is_whole ? Squeeze(y, {0, 1}) : y;

@@ -7,6 +7,7 @@
 #include "x2ir/builder/quantized.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/numbers.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/nnef/nnef.h"
 #include "x2ir/optimizer/lowering_util.h"
 
@@ -57,7 +58,7 @@ Value* ZeroPointRow(NnefArgs& a) {
 Value* LogarithmicRow(NnefArgs& a) {
   const double r = std::ldexp(1.0, static_cast<int>(TakeBits(a))) - 1;
   const std::vector<Expr> all = a.Alike({a.Tensor("x"), a.Tensor("max")});
-  const auto log2 = [](const Expr& x) { return Log(x) * (1 / std::log(2.0)); };
+  const auto log2 = [](const Expr& x) { return Log(x) * (1 / portable::log(2.0)); };
   const Expr m = Ceil(log2(all[1]));
   const Expr q = AwayFromZero(Max(Min(log2(Abs(all[0])), m), m - r));
   return Sign(all[0]) * Pow(2.0, q);

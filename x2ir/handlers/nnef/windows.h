@@ -32,6 +32,8 @@ Expr PaddedBy(NnefArgs& a, const Expr& x, const std::vector<int64_t>& pads, int6
 Expr BoxOver(NnefArgs& a, const Expr& x, const BorderedInput& input, bool mean);
 // The same with steps of 1 and automatic padding, as normalizations have it.
 Expr SameBox(NnefArgs& a, const Expr& x, std::vector<int64_t> size);
+// A window over all axes without the first two, which it leaves alone.
+Window WithoutFirstTwo(const Window& window);
 // A window over all axes, as one over the last axes of [1, 1, axes...], or of the axes after the
 // first two, where it leaves these alone.
 struct PooledView {

@@ -27,7 +27,7 @@ absl::StatusOr<Value*> GatherNdRow(SymbolArgs& a) {
 absl::StatusOr<Value*> ToTake(SymbolWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   Value* index = w.in(1);
-  if (!SymbolWriter::CountsFromTheFront(*index)) {
+  if (!w.CountsFromTheFront(*index)) {
     const Dim dim = DimAt(w.in(0), axis);
     if (!dim.is_static()) return CannotExpress("indices that may count from the end");
     index = w.FromTheFront(index, w.b().Int(dim.value()));

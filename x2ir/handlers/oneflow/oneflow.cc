@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "x2ir/builder/arrays.h"
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/handlers/oneflow/finish.h"
 #include "x2ir/ops/infer.h"
@@ -15,11 +16,8 @@
 namespace x2ir {
 namespace {
 
-// Annotation of what an op becomes.
-constexpr char kFromTheFront[] = "oneflow.indices_from_the_front";
-
-bool TakesIndicesFromTheFront(std::string_view op) {
-  static constexpr std::string_view kOps[] = {"gather",
+// Operators whose indices never count from the end.
+constexpr std::string_view kFromTheFront[] = {"gather",
                                               "gather_nd",
                                               "dim_gather",
                                               "dim_scatter_add",
@@ -28,8 +26,6 @@ bool TakesIndicesFromTheFront(std::string_view op) {
                                               "one_hot",
                                               "tensor_scatter_nd_add",
                                               "tensor_scatter_nd_update"};
-  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
-}
 
 // --- Schemas ------------------------------------------------------------------------------------
 
@@ -104,7 +100,7 @@ void TakeFormerAttributes(Node* node) {
 }
 
 // A file has all results of an op; results without uses are left out, so that forms need not
-// compute them. What a file says about operands is recorded: indices are never negative.
+// compute them. That indices are never negative is recorded.
 absl::Status Prepare(Model& model, std::vector<std::string>&) {
   for (Node* node : model.graph->nodes()) {
     if (node->dialect() != Symbol(oneflow::kDialect)) continue;
@@ -118,10 +114,8 @@ absl::Status Prepare(Model& model, std::vector<std::string>&) {
       node->set_op(node->dialect(), StrCat("tf_", op));
     }
     TakeFormerAttributes(node);
-    if (TakesIndicesFromTheFront(node->op().view())) {
-      node->annotations().GetOrMake().extra.emplace(kFromTheFront, std::string(1, '1'));
-    }
   }
+  MarkNodes(*model.graph, oneflow::kDialect, kFromTheFront, NodeMark::kFromTheFront);
   return absl::OkStatus();
 }
 
@@ -301,11 +295,6 @@ absl::StatusOr<std::vector<int64_t>> OneflowWriter::Sizes(const x2ir::Type& type
   const auto sizes = type.shape() ? type.shape()->Static() : std::nullopt;
   if (!sizes) return CannotExpress("sizes that are not known");
   return *sizes;
-}
-
-bool OneflowWriter::CountsFromTheFront(const Value& index) const {
-  const Annotations* own = node().annotations().get();
-  return (own && own->extra.contains(kFromTheFront)) || NodeWriter::CountsFromTheFront(index);
 }
 
 std::optional<double> OneflowWriter::NumberOf(const Value* x) {

@@ -71,8 +71,6 @@ class OneflowWriter : public NodeWriter {
                     const std::vector<bool>& wanted, const std::vector<x2ir::Type>& results = {});
   // The sizes of a result, or of a value, that must be known; FailedPrecondition.
   absl::StatusOr<std::vector<int64_t>> Sizes(const x2ir::Type& type) const;
-  // Whether indices are known, and none is negative, or come of an op of OneFlow, where none is.
-  bool CountsFromTheFront(const Value& index) const;
   // The number that a constant of one element is; nullopt.
   static std::optional<double> NumberOf(const Value* x);
 };

@@ -9,6 +9,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/spec.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/recurrent.h"
 
 namespace x2ir {
 namespace {
@@ -27,18 +28,21 @@ class RecurrentLens : public LensImpl {
     // The schema's default of RNN holds two names, whatever the direction.
     const bool given = names != nullptr && !names->empty() && draft.SourceHasAttr("activations") &&
                        !(activations_.size() == 1 && *names == Strings{"Tanh", "Tanh"});
-    draft.SetAttr("activations", given ? *names : usual);
+    SetActivations(draft, given ? *names : usual);
     if (auto size = HiddenSize(draft)) draft.SetAttr("hidden_size", *size);
     return absl::OkStatus();
   }
   absl::Status Export(Draft& draft) const override {
-    const std::optional<Attribute> attr = draft.TakeAttr("activations");
-    if (attr && *attr != Attribute(Usual(draft))) draft.SetAttr("activations", *attr);
+    if (const auto attr = draft.TakeAttr("activations"); attr && *attr != Attribute(Usual(draft))) {
+      SetActivations(draft, *attr);
+    }
     if (auto size = HiddenSize(draft)) draft.SetAttr("hidden_size", *size);
     return absl::OkStatus();
   }
-  Strings IrAttrs() const override { return {"activations", "hidden_size"}; }
-  Strings ForeignAttrs() const override { return {"activations", "hidden_size"}; }
+  Strings IrAttrs() const override {
+    return {"activations", "activation_alpha", "activation_beta", "hidden_size"};
+  }
+  Strings ForeignAttrs() const override { return IrAttrs(); }
 
  private:
   Strings Usual(const Draft& draft) const {
@@ -48,6 +52,15 @@ class RecurrentLens : public LensImpl {
       names.insert(names.end(), activations_.begin(), activations_.end());
     }
     return names;
+  }
+  // With all names and numbers written out.
+  static void SetActivations(Draft& draft, Attribute activations) {
+    AttributeMap attrs = {{"activations", std::move(activations)}};
+    for (const char* name : {"activation_alpha", "activation_beta"}) {
+      if (auto numbers = draft.TakeAttr(name)) attrs.Set(name, *std::move(numbers));
+    }
+    WriteOutFunctions(attrs);
+    for (const auto& [name, attr] : attrs) draft.SetAttr(name, attr);
   }
   // As said, or else as r's shape says.
   static std::optional<Attribute> HiddenSize(Draft& draft) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "x2ir/builder/quantized.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
@@ -327,11 +328,12 @@ Expr AddPositionEncoding(PaddleArgs& a) {
   for (int64_t j = 0; j < length; ++j) {
     for (int64_t k = 0; k < half; ++k) {
       const double value =
-          half > 1 ? static_cast<double>(j) /
-                         std::pow(10000.0, static_cast<double>(k) / static_cast<double>(half - 1))
-                   : static_cast<double>(j) / 10000.0;
-      table[static_cast<size_t>(j * width + k)] = std::sin(value);
-      table[static_cast<size_t>(j * width + half + k)] = std::cos(value);
+          half > 1
+              ? static_cast<double>(j) /
+                    portable::pow(10000.0, static_cast<double>(k) / static_cast<double>(half - 1))
+              : static_cast<double>(j) / 10000.0;
+      table[static_cast<size_t>(j * width + k)] = portable::sin(value);
+      table[static_cast<size_t>(j * width + half + k)] = portable::cos(value);
     }
   }
   return Scaled(x, alpha) + Scaled(NumbersAs(a, x.dtype(), {length, width}, table), beta);

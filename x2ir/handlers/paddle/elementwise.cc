@@ -1,10 +1,9 @@
 // Functions by element, of one operand and of two.
 #include "x2ir/handlers/paddle/elementwise.h"
 
-#include <cmath>
-
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/layers/activation.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/paddle/nn.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
@@ -209,7 +208,7 @@ auto TorchUnary(const char* op) {
 }
 
 Expr Rsqrt(const Expr& x) { return Reciprocal(Sqrt(x)); }
-Expr LogTo(const Expr& x, double base) { return Log(x) * (1 / std::log(base)); }
+Expr LogTo(const Expr& x, double base) { return Log(x) * (1 / portable::log(base)); }
 Expr Log2(const Expr& x) { return LogTo(x, 2); }
 Expr Log10(const Expr& x) { return LogTo(x, 10); }
 Expr LogicalNot(const Expr& x) { return Not(IsTrue(x)); }
@@ -251,7 +250,8 @@ Expr RoundDecimals(PaddleArgs& a) {
   const int64_t decimals = a.Int("decimals", 0);
   a.Require(decimals > -30 && decimals < 30, "as many decimals");
   if (decimals == 0) return RoundAway(x);
-  const double factor = std::pow(10.0, static_cast<double>(decimals < 0 ? -decimals : decimals));
+  const double factor =
+      portable::pow(10.0, static_cast<double>(decimals < 0 ? -decimals : decimals));
   return decimals < 0 ? RoundAway(x / factor) * factor : RoundAway(x * factor) / factor;
 }
 

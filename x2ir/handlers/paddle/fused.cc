@@ -1,6 +1,7 @@
 // What Paddle's passes make of several operators in programs that are saved for inference.
 #include <cmath>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/paddle/activation.h"
 #include "x2ir/handlers/paddle/elementwise.h"
 #include "x2ir/handlers/paddle/nn.h"
@@ -243,7 +244,7 @@ PaddleResults RotaryPositions(PaddleArgs& a) {
     std::vector<double> speeds;
     for (int64_t i = 0; i < size.value(); ++i) {
       speeds.push_back(
-          std::pow(base, -static_cast<double>(i / 2 * 2) / static_cast<double>(size.value())));
+          portable::pow(base, -static_cast<double>(i / 2 * 2) / static_cast<double>(size.value())));
     }
     const Expr places = Unsqueeze(Iota(SizeOf(q, time)).To(type), {1});
     const Expr angles = places * NumbersAs(a, type, {size.value()}, speeds);

@@ -1,9 +1,9 @@
 // Detection: regions of images, by the levels of a pyramid, and what is proposed as one.
 #include <algorithm>
-#include <cmath>
 
 #include "x2ir/builder/layers/detection.h"
 #include "x2ir/builder/region_cells.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/paddle/paddle.h"
 
 namespace x2ir {
@@ -74,7 +74,7 @@ PaddleResults DistributeProposals(PaddleArgs& a) {
   const Expr bare_w = Shifted(w, -more), bare_h = Shifted(h, -more);
   const Expr area = Where((bare_w < 0.0) | (bare_h < 0.0), 0.0, w * h);
   const Expr ratio = Sqrt(area) / static_cast<double>(scale) + 1e-6;
-  const Expr log = Log(ratio) * (1 / std::log(2.0));
+  const Expr log = Log(ratio) * (1 / portable::log(2.0));
   const Expr level =
       Clip(Floor(log + static_cast<double>(refer)), log.Number(static_cast<double>(low)),
            log.Number(static_cast<double>(high)));
@@ -161,7 +161,7 @@ PaddleResults Proposals(PaddleArgs& a) {
   const Expr height = Shifted(part(anchor, 3) - part(anchor, 1), more);
   const Expr x = part(delta, 0) * width + part(anchor, 0) + width * 0.5;
   const Expr y = part(delta, 1) * height + part(anchor, 1) + height * 0.5;
-  const double bound = std::log(1000.0 / 16.0);
+  const double bound = portable::log(1000.0 / 16.0);
   const Expr w = Exp(Min(part(delta, 2), bound)) * width * 0.5;
   const Expr h = Exp(Min(part(delta, 3), bound)) * height * 0.5;
   const Expr size_h = Unsqueeze(part(shape, 0), {1}), size_w = Unsqueeze(part(shape, 1), {1});

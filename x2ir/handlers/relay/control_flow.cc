@@ -5,6 +5,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/relay/relay.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir {
 namespace {
@@ -54,9 +55,7 @@ absl::StatusOr<Values> WithStacks(RelayWriter& w, size_t carried) {
     const Expr row = Unsqueeze(Expr(b, results[i]), {0});
     round->AddOutput(ScatterNd(stack, Reshape(number, {1, 1}), row, "none"));
   }
-  X2IR_RETURN_IF_ERROR(b.status());
-  b.PutInOrderOfUse(round->outputs());
-  for (Node* node : b.made()) round->NameValues(node, "stacked");
+  X2IR_RETURN_IF_ERROR(NameMade(b, "stacked", round->outputs()));
   return w.b().Ops("loop", std::move(operands), {{"body", std::move(round)}}, w.num_outputs());
 }
 

@@ -118,7 +118,7 @@ Value* AdvIndexOp(SymbolArgs& a) {
 
 // Indices of an axis, counted from the front.
 absl::StatusOr<Value*> FrontIndices(RelayWriter& w, int64_t axis) {
-  if (RelayWriter::CountsFromTheFront(*w.in(1))) return w.Cast(w.in(1), DType::kInt64);
+  if (w.CountsFromTheFront(*w.in(1))) return w.Cast(w.in(1), DType::kInt64);
   const Expr size = SizeOf({w, w.in(0)}, axis);
   return w.FromTheFront(w.in(1), size);
 }

@@ -14,6 +14,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/stablehlo/prepare.h"
 #include "x2ir/handlers/stablehlo/stablehlo.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir {
 namespace {
@@ -195,7 +196,7 @@ class QuantizedUnits {
       Builder b(graph_, node);
       b.set_name_hint(std::string(node->input(i)->name()));
       X2IR_ASSIGN_OR_RETURN(Value * x, Dequantize(b, node->input(i)));
-      X2IR_RETURN_IF_ERROR(Named(b, node->input(i)->name()));
+      X2IR_RETURN_IF_ERROR(NameMade(b, node->input(i)->name()));
       node->SetInput(i, x);
     }
     for (size_t i = 0; i < node->num_outputs(); ++i) {
@@ -216,14 +217,8 @@ class QuantizedUnits {
     Builder b(graph_, last);
     b.set_name_hint(std::string(y->name()));
     X2IR_ASSIGN_OR_RETURN(Value * integers, Quantize(b, {b, x}, *y, q));
-    X2IR_RETURN_IF_ERROR(Named(b, y->name()));
+    X2IR_RETURN_IF_ERROR(NameMade(b, y->name()));
     last->AddInput(integers);
-    return absl::OkStatus();
-  }
-
-  absl::Status Named(Builder& b, std::string_view base) {
-    X2IR_RETURN_IF_ERROR(b.status());
-    for (Node* made : b.made()) graph_.NameValues(made, base);
     return absl::OkStatus();
   }
 

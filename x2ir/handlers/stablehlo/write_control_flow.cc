@@ -69,7 +69,7 @@ Value* PutIntoHloStack(Builder& b, size_t, Value* stack, Value* added, Value* ro
 }
 
 absl::StatusOr<Values> ToWhile(StablehloWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop, LoopAsWhile::Of(w));
+  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop, LoopAsWhile::Of(w, {}));
   X2IR_ASSIGN_OR_RETURN(const std::vector<Type> first_types,
                         TensorTypes(absl::MakeConstSpan(loop.first().data(), loop.first().size())));
   for (size_t i = 0; i < loop.carried(); ++i) {

@@ -16,7 +16,7 @@ using Numbers = std::vector<int64_t>;
 // Indices of an axis, none of which counts from the end.
 Value* FromFront(StablehloWriter& w, size_t operand, int64_t axis) {
   Value* index = w.in(operand);
-  if (NodeWriter::CountsFromTheFront(*index)) return w.Cast(index, DType::kInt64);
+  if (w.CountsFromTheFront(*index)) return w.Cast(index, DType::kInt64);
   return w.FromTheFront(index, SizeOf(X(w), axis));
 }
 
@@ -95,7 +95,7 @@ absl::StatusOr<Value*> ToGatherNd(StablehloWriter& w) {
   if (!count.is_static()) return CannotExpress("indices of an unknown number of components");
   const int64_t components = count.value();
   Value* index = w.Cast(w.in(1), DType::kInt64);
-  if (!NodeWriter::CountsFromTheFront(*w.in(1))) {
+  if (!w.CountsFromTheFront(*w.in(1))) {
     index = w.FromTheFront(w.in(1), ShapeOf(X(w), batch, batch + components));
   }
   const Numbers batches = CountedFrom(0, batch);

@@ -37,20 +37,13 @@ absl::StatusOr<Value*> ToLrn(StablehloWriter& w) {
   const auto axis = static_cast<size_t>(ChannelAxis(last, rank)), n = static_cast<size_t>(rank);
   const int64_t size = w.Int("size");
   const Expr x = X(w).To(AtLeastFloat32(w.dtype()));
-  std::vector<int64_t> window(n, 1), ones(n, 1), padding(2 * n, 0);
+  std::vector<int64_t> window(n, 1), padding(2 * n, 0);
   window[axis] = size;
   padding[2 * axis] = (size - 1) / 2;
   padding[2 * axis + 1] = size - 1 - (size - 1) / 2;
-  X2IR_ASSIGN_OR_RETURN(auto body, BodyOf("add", x.dtype()));
-  const Expr squares = x * x;
-  const Expr sum(w.b(), w.Hlo("reduce_window", {squares, InitOf(w.b(), "add", x.dtype())},
-                              {{"window_dimensions", window},
-                               {"window_strides", ones},
-                               {"base_dilations", ones},
-                               {"window_dilations", ones},
-                               {"padding", padding},
-                               {"body", body}},
-                              x->type()));
+  X2IR_ASSIGN_OR_RETURN(
+      Value * squares, SlideHlo(w, x * x, InitOf(w.b(), "add", x.dtype()), "add", window, padding));
+  const Expr sum(w.b(), squares);
   const double alpha = w.attrs().Float("alpha") / static_cast<double>(size);
   const Expr divisor = Pow(sum * alpha + w.attrs().Float("bias"), w.attrs().Float("beta"));
   return (x / divisor).To(w.dtype()).value();

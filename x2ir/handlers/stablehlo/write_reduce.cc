@@ -105,20 +105,11 @@ auto ToRunning(const char* op) {
     if (n == 0) return w.Op("identity", {w.in(0)});
     const bool reverse = w.Int("reverse") != 0, exclusive = w.Int("exclusive") != 0;
     const auto r = static_cast<size_t>(rank), k = static_cast<size_t>(axis);
-    std::vector<int64_t> window(r, 1), ones(r, 1), padding(2 * r, 0);
+    std::vector<int64_t> window(r, 1), padding(2 * r, 0);
     window[k] = n;
     padding[2 * k + (reverse ? 1 : 0)] = n - 1;
-    X2IR_ASSIGN_OR_RETURN(auto body, BodyOf(op, w.dtype()));
-    Value* x = w.in(0);
     const Expr init = InitOf(w.b(), op, w.dtype());
-    Value* y = w.Hlo("reduce_window", {x, init},
-                     {{"window_dimensions", window},
-                      {"window_strides", ones},
-                      {"base_dilations", ones},
-                      {"window_dilations", ones},
-                      {"padding", padding},
-                      {"body", body}},
-                     x->type());
+    X2IR_ASSIGN_OR_RETURN(Value * y, SlideHlo(w, w.in(0), init, op, window, padding));
     if (!exclusive) return y;
     // Each result goes to the next place; the first one has nothing before it.
     std::vector<Size> sizes = AllSizes(X(w));

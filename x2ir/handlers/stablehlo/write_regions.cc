@@ -6,6 +6,7 @@
 #include "x2ir/builder/nested.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/stablehlo/regions.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir {
 
@@ -18,10 +19,8 @@ absl::StatusOr<std::shared_ptr<Graph>> RegionOf(const std::vector<Type>& argumen
     inputs.emplace_back(b, graph->AddInput(StrCat("arg", i), arguments[i]));
   }
   const std::vector<Expr> results = body(inputs);
-  X2IR_RETURN_IF_ERROR(b.status());
   for (const Expr& result : results) graph->AddOutput(result);
-  b.PutInOrderOfUse(graph->outputs());
-  for (Node* node : b.made()) graph->NameValues(node, node->op().view());
+  X2IR_RETURN_IF_ERROR(NameMade(b, "", graph->outputs()));
   return graph;
 }
 
@@ -55,6 +54,21 @@ absl::StatusOr<Value*> ReduceHlo(StablehloWriter& w, Value* x, std::string_view 
   Value* init = InitOf(w.b(), op, x->dtype());
   return w.Hlo("reduce", {x, init}, {{"dimensions", axes}, {"body", std::move(body)}},
                WithoutAxes(x->type(), axes));
+}
+
+absl::StatusOr<Value*> SlideHlo(StablehloWriter& w, Value* x, Value* init, std::string_view op,
+                                const std::vector<int64_t>& window,
+                                const std::vector<int64_t>& padding) {
+  X2IR_ASSIGN_OR_RETURN(auto body, BodyOf(op, x->dtype()));
+  const std::vector<int64_t> ones(window.size(), 1);
+  return w.Hlo("reduce_window", {x, init},
+               {{"window_dimensions", window},
+                {"window_strides", ones},
+                {"base_dilations", ones},
+                {"window_dilations", ones},
+                {"padding", padding},
+                {"body", std::move(body)}},
+               x->type());
 }
 
 Value* IotaHlo(StablehloWriter& w, DType t, const Expr& like, int64_t axis) {

@@ -27,6 +27,13 @@ Expr InitOf(Builder& b, std::string_view op, DType t);
 absl::StatusOr<Value*> ReduceHlo(StablehloWriter& w, Value* x, std::string_view op,
                                  const std::vector<int64_t>& axes);
 
+// Windows of these sizes that move over x in steps of 1, each combined by an operation of BodyOf
+// that starts with `init`. The result has the type of x. `padding`: the begin and the end of each
+// axis.
+absl::StatusOr<Value*> SlideHlo(StablehloWriter& w, Value* x, Value* init, std::string_view op,
+                                const std::vector<int64_t>& window,
+                                const std::vector<int64_t>& padding);
+
 // The type of x without these axes, or with other sizes.
 Type WithoutAxes(const Type& x, const std::vector<int64_t>& axes);
 Type WithDims(const Type& x, std::vector<Dim> dims);

@@ -7,6 +7,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -44,12 +45,12 @@ absl::StatusOr<Value*> AudioSpectrogram(TfArgs& a) {
   std::vector<double> cosines, sines;
   for (int64_t i = 0; i < size; ++i) {
     const double window =
-        0.5 - 0.5 * std::cos(2 * pi * static_cast<double>(i) / static_cast<double>(size));
+        0.5 - 0.5 * portable::cos(2 * pi * static_cast<double>(i) / static_cast<double>(size));
     for (int64_t k = 0; k < frequencies; ++k) {
       const double angle =
           2 * pi * static_cast<double>(i * k % transformed) / static_cast<double>(transformed);
-      cosines.push_back(window * std::cos(angle));
-      sines.push_back(window * std::sin(angle));
+      cosines.push_back(window * portable::cos(angle));
+      sines.push_back(window * portable::sin(angle));
     }
   }
   Value* places = a.b().Constant(Tensor::Of<int64_t>({frames, size}, picks));
@@ -61,7 +62,7 @@ absl::StatusOr<Value*> AudioSpectrogram(TfArgs& a) {
   return (squared ? power : Sqrt(power)).value();
 }
 
-double Mel(double frequency) { return 1127 * std::log1p(frequency / 700); }
+double Mel(double frequency) { return 1127 * portable::log1p(frequency / 700); }
 
 // Triangles over the frequencies, one a channel, that reach from the center of the one before to
 // that of the next on the mel scale. Frequencies are `hertz` apart.
@@ -114,8 +115,8 @@ absl::StatusOr<Value*> Mfcc(TfArgs& a) {
   for (int64_t channel = 0; channel < channels; ++channel) {
     for (int64_t i = 0; i < count; ++i) {
       cosines.push_back(std::sqrt(2.0 / static_cast<double>(channels)) *
-                        std::cos(static_cast<double>(i) * pi / static_cast<double>(channels) *
-                                 (static_cast<double>(channel) + 0.5)));
+                        portable::cos(static_cast<double>(i) * pi / static_cast<double>(channels) *
+                                      (static_cast<double>(channel) + 0.5)));
     }
   }
   const Expr magnitudes = Sqrt(Expr(a.b(), a.in(0)).To(DType::kFloat64));

@@ -6,6 +6,9 @@
 #include <string_view>
 
 #include "x2ir/formats/tensorflow/attributes.h"
+#include "x2ir/handlers/tf/temporary_variables.h"
+#include "x2ir/handlers/tf/tf.h"
+#include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
@@ -39,8 +42,10 @@ constexpr std::string_view kComposites[] = {
     "Betainc",
     "BiasAddGrad",
     "Bincount",
+    "Bitcast",
     "BlockLSTM",
     "BlockLSTMV2",
+    "BroadcastArgs",
     "Bucketize",
     "ClipByValue",
     "CombinedNonMaxSuppression",
@@ -72,6 +77,7 @@ constexpr std::string_view kComposites[] = {
     "FakeQuantWithMinMaxArgs",
     "FakeQuantWithMinMaxVars",
     "FakeQuantWithMinMaxVarsPerChannel",
+    "FloorDiv",
     "FloorMod",
     "FresnelCos",
     "FresnelSin",
@@ -79,6 +85,7 @@ constexpr std::string_view kComposites[] = {
     "FusedBatchNormV2",
     "FusedBatchNormV3",
     "GRUBlockCell",
+    "GatherV2",
     "HSVToRGB",
     "HistogramFixedWidth",
     "Igamma",
@@ -90,6 +97,7 @@ constexpr std::string_view kComposites[] = {
     "L2Loss",
     "LSTMBlockCell",
     "LeakyReluGrad",
+    "LeftShift",
     "Lgamma",
     "ListDiff",
     "Log1p",
@@ -138,9 +146,11 @@ constexpr std::string_view kComposites[] = {
     "ResizeNearestNeighbor",
     "Reverse",
     "ReverseV2",
+    "RightShift",
     "Roll",
     "RsqrtGrad",
     "ScaleAndTranslate",
+    "ScatterNd",
     "ScatterNdNonAliasingAdd",
     "SegmentMax",
     "SegmentMaxV2",
@@ -165,6 +175,7 @@ constexpr std::string_view kComposites[] = {
     "SparseSegmentSum",
     "SparseSegmentSumWithNumSegments",
     "SparseSoftmaxCrossEntropyWithLogits",
+    "SparseTensorDenseAdd",
     "SparseTensorDenseMatMul",
     "SparseToDense",
     "Spence",
@@ -213,22 +224,41 @@ bool IsAmong(const std::string_view (&names)[kSize], std::string_view op) {
   return std::binary_search(std::begin(names), std::end(names), op);
 }
 
+// Operators that are one op of the IR where this operand is known, and several where it is
+// computed.
+struct ComputedOperand {
+  std::string_view op;
+  size_t operand;
+};
+constexpr ComputedOperand kComputed[] = {{"BroadcastTo", 1}, {"Fill", 0},  {"Pad", 1},
+                                         {"PadV2", 1},       {"Slice", 1}, {"Slice", 2}};
+
+bool IsOfComputed(const Node& node) {
+  return std::any_of(std::begin(kComputed), std::end(kComputed), [&](const ComputedOperand& row) {
+    const Value* v = node.op().view() == row.op ? node.input(row.operand) : nullptr;
+    return v && !ConstantBehind(v) && !KnownTensor(*v);
+  });
+}
+
 // The IR has one op, for which several are written: sums of many are sums of two, the kernel of
-// three axes has no pads, and remainders of floats are a formula.
+// three axes has no pads, and remainders of floats are a formula. TensorFlow's Lu stops at a
+// singular matrix, which the IR's does not, and which is a formula, too. TruncateDiv has no kernel
+// for int8, and Div has one.
 bool IsWrittenAsSeveral(const Node& node) {
   const std::string_view op = node.op().view();
   if (op == "AccumulateNV2" || op == "AddN") return node.num_inputs() > 2;
-  if (op == "Conv3DBackpropInputV2") return true;
+  if (op == "Conv3DBackpropInputV2" || op == "Lu") return true;
+  if (op == "Div") return node.input(0) && node.input(0)->dtype() == DType::kInt8;
   return op == "FloorMod" && node.input(0) && IsFloating(node.input(0)->dtype());
 }
 
 bool IsTfComposite(const Node& node, size_t ops) {
   const std::string_view op = node.op().view();
   const bool first = node.attrs().String("data_format", "").starts_with("NC");
-  if (!(first && IsAmong(kOfImages, op)) && !(ops > 1 && IsAmong(kComposites, op)) &&
-      !IsWrittenAsSeveral(node)) {
-    return false;
-  }
+  const bool stays = (first && IsAmong(kOfImages, op)) ||
+                     (ops > 1 && (IsAmong(kComposites, op) || IsOfComputed(node))) ||
+                     IsWrittenAsSeveral(node) || MayChangeTemporaryVariable(node);
+  if (!stays) return false;
   return std::all_of(node.attrs().begin(), node.attrs().end(), [](const auto& entry) {
     return entry.second.kind() != AttrKind::kInt || IsTfNumberKnown(entry.first.view());
   });

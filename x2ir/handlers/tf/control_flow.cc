@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "x2ir/builder/nested.h"
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/core/loop_as_while.h"
+#include "x2ir/formats/tensorflow/attributes.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/handlers/tf/written_lists.h"
@@ -16,23 +18,21 @@ namespace {
 
 using GraphPtr = std::shared_ptr<Graph>;
 
-// Set where the condition is known to be a scalar, whatever is known of its type.
-const Symbol kScalar("scalar_cond");
+const Symbol kScalar(kTfScalarCondition);
 
 // A scalar is true as it is in C, a string unless it is empty; any other tensor unless it has no
 // elements.
 Value* ToBool(TfArgs& a) {
   Value* v = a.in(0);
   const bool scalar = a.Bool(kScalar, false);
-  if (!scalar && !v->shape()) {
-    a.b().Fail(Unimplemented("the condition's rank is not known"));
-    return v;
-  }
-  if (v->shape() && v->shape()->rank() > 0) {
-    return a.Op("greater", {a.Op("size", {v}), a.b().Int(0)});
-  }
+  const bool rank_is_known = scalar || v->shape();
+  const auto has_elements = [&] { return a.Op("greater", {a.Op("size", {v}), a.b().Int(0)}); };
+  if (v->shape() && v->shape()->rank() > 0) return has_elements();
   a.Require(v->dtype() != DType::kString, "a string as condition");
-  return a.Cast(v, DType::kBool);
+  Value* truth = a.Cast(v, DType::kBool);
+  if (rank_is_known || !a.b().status().ok()) return truth;
+  Value* is_scalar = a.Op("equal", {a.Op("size", {a.Op("shape", {v})}), a.b().Int(0)});
+  return a.Op("where", {is_scalar, a.Op("reduce_max", {truth}, {{"keepdims", 0}}), has_elements()});
 }
 
 void IgnoreTypes(TfArgs& a) {
@@ -191,8 +191,12 @@ absl::StatusOr<Values> ToTfIf(TfWriter& w) {
     draws |= DrawsTfNumbers(branch);
     attrs.Set(name, branch.Clone());
   }
-  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  Value* cond = rank == 0 ? w.in(0) : w.Reshape(w.in(0), {});
+  bool is_scalar = IsMarked(w.node(), NodeMark::kScalarCondition);
+  if (!is_scalar) {
+    X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
+    is_scalar = rank == 0;
+  }
+  Value* cond = is_scalar ? w.in(0) : w.Reshape(w.in(0), {});
   const size_t count = w.node().num_outputs();
   std::vector<Type> types;
   for (size_t i = 0; i < count; ++i) types.push_back(w.out_type(i));
@@ -238,7 +242,9 @@ struct TfStacks {
 };
 
 absl::StatusOr<Values> ToTfWhile(TfWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop, LoopAsWhile::Of(w, /*sequences=*/true));
+  const bool is_scalar = IsMarked(w.node(), NodeMark::kScalarCondition);
+  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop,
+                        LoopAsWhile::Of(w, {.sequences = true, .scalar_condition = is_scalar}));
   const TfStacks stacks{w, loop};
   for (size_t i = 0; i < loop.stacked(); ++i) {
     if (!loop.added(i).type().is_tensor()) return CannotExpress("rounds that give no tensors");

@@ -9,6 +9,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/quantized.h"
+#include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -136,7 +137,12 @@ Value* FakeQuantArgs(TfArgs& a) {
 
 // Of one number each, or one for each index of the last axis.
 Value* FakeQuantVars(TfArgs& a) {
-  return FakeQuantized(a, Expr(a.b(), a.in(1)), Expr(a.b(), a.in(2)));
+  const auto bound = [&](size_t i) -> Expr {
+    const bool one = a.op() == "FakeQuantWithMinMaxVars" && !a.in(i)->shape();
+    return one ? ReshapeTo({a, a.in(i)}, Ints(a, {})) : Expr(a, a.in(i));
+  };
+  const Expr least = bound(1), most = bound(2);
+  return FakeQuantized(a, least, most);
 }
 
 // Integers of that many bits, and back. The range's scale is that of the side which needs the

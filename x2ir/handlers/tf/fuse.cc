@@ -24,8 +24,9 @@ class TfFuser {
 
   void Run() {
     static constexpr bool (TfFuser::*kRules[])(Node*) = {
-        &TfFuser::Casts,   &TfFuser::Transposes, &TfFuser::Product,           &TfFuser::Pack,
-        &TfFuser::Squeeze, &TfFuser::Rsqrt,      &TfFuser::SquaredDifference, &TfFuser::Opposite};
+        &TfFuser::Casts,     &TfFuser::Transposes, &TfFuser::Product,           &TfFuser::Pack,
+        &TfFuser::Squeeze,   &TfFuser::Rsqrt,      &TfFuser::SquaredDifference, &TfFuser::NotEqual,
+        &TfFuser::NotFinite, &TfFuser::Indices,    &TfFuser::Differences};
     for (Node* node : graph_.nodes()) {
       for (Graph* inner : node->subgraphs()) TfFuser(*inner, check_).Run();
       if (node->dialect().view() != "tf" || Unpack(node)) continue;
@@ -300,21 +301,97 @@ class TfFuser {
     return difference && Replace(node, "SquaredDifference", difference->inputs());
   }
 
-  // Neither NaN nor infinite; not equal.
-  bool Opposite(Node* node) {
+  // Not equal.
+  bool NotEqual(Node* node) {
     if (!kTfOps.Is(node, "LogicalNot")) return false;
-    if (Node* equal = MakerFor(node->input(0), "Equal")) {
-      return Replace(node, "NotEqual", equal->inputs(), equal->attrs());
+    Node* equal = MakerFor(node->input(0), "Equal");
+    return equal && Replace(node, "NotEqual", equal->inputs(), equal->attrs());
+  }
+
+  // Whether a number is NaN or infinite, for its opposite and for choices.
+  bool NotFinite(Node* node) {
+    if (!kTfOps.Is(node, "LogicalOr") || node->output(0)->is_graph_output()) return false;
+    const size_t first = MakerFor(node->input(0), "IsNan") ? 0 : 1;
+    const Node *nan = MakerFor(node->input(first), "IsNan"),
+               *inf = MakerFor(node->input(1 - first), "IsInf");
+    if (!nan || !inf || nan->input(0) != inf->input(0)) return false;
+    Node* opposite = nullptr;
+    std::vector<Node*> choices;
+    for (const Use& use : node->output(0)->uses()) {
+      if (use.node->graph() != &graph_) return false;
+      if (kTfOps.Is(use.node, "SelectV2") && use.index == 0) {
+        choices.push_back(use.node);
+      } else if (kTfOps.Is(use.node, "LogicalNot") && !opposite) {
+        opposite = use.node;
+      } else {
+        return false;
+      }
     }
-    Node* either = MakerFor(node->input(0), "LogicalOr");
-    if (!either) return false;
-    for (const size_t i : {size_t{0}, size_t{1}}) {
-      Node *nan = MakerFor(either->input(i), "IsNan"),
-           *inf = MakerFor(either->input(1 - i), "IsInf");
-      if (!nan || !inf || nan->input(0) != inf->input(0)) continue;
-      return Replace(node, "IsFinite", {nan->input(0)});
+    if (!opposite && choices.empty()) return false;
+    Node* finite = Make(node, "IsFinite", {nan->input(0)}, {});
+    if (!finite) return false;
+    if (opposite) {
+      WrittenOps::TakeResult(graph_, finite, opposite->output(0));
+    } else {
+      const Type type = node->output(0)->type();
+      graph_.AddNodeOutput(finite, graph_.UniqueName(node->output(0)->name()))->set_type(type);
     }
-    return false;
+    for (Node* choice : choices) {
+      Value *yes = choice->input(1), *no = choice->input(2);
+      choice->SetInput(0, finite->output(0));
+      choice->SetInput(1, no);
+      choice->SetInput(2, yes);
+    }
+    kTfOps.EraseWithOperands(graph_, opposite ? opposite : node);
+    return true;
+  }
+
+  // Indices and sizes of int32, which need not be int64.
+  bool Indices(Node* node) {
+    struct Row {
+      std::string_view op;
+      size_t operand;
+      const char* type;  // the attribute
+    };
+    static constexpr Row kRows[] = {{"BroadcastTo", 1, "Tidx"},
+                                    {"Fill", 0, "index_type"},
+                                    {"GatherNd", 1, "Tindices"},
+                                    {"GatherV2", 1, "Tindices"},
+                                    {"Reshape", 1, "Tshape"},
+                                    {"TensorScatterAdd", 1, "Tindices"},
+                                    {"TensorScatterMax", 1, "Tindices"},
+                                    {"TensorScatterMin", 1, "Tindices"},
+                                    {"TensorScatterUpdate", 1, "Tindices"},
+                                    {"Tile", 1, "Tmultiples"}};
+    const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
+      return candidate.op == node->op().view();
+    });
+    const Value* wide = row == std::end(kRows) ? nullptr : node->input(row->operand);
+    Node* cast = wide ? wide->producer() : nullptr;
+    if (!kTfOps.Is(cast, "Cast") || cast->input(0)->dtype() != DType::kInt32 ||
+        wide->dtype() != DType::kInt64) {
+      return false;
+    }
+    node->SetInput(row->operand, cast->input(0));
+    node->SetAttr(row->type, Type::Tensor(DType::kInt32));
+    if (wide->is_unused() && cast->graph() == &graph_) kTfOps.EraseWithOperands(graph_, cast);
+    return false;  // it is still there
+  }
+
+  // The operand of what is negative, for floats -x and for integers 0 - x.
+  Value* Opposite(const Value* v) const {
+    if (const Node* negative = MakerFor(v, "Neg")) return negative->input(0);
+    const Node* difference = IsInteger(v->dtype()) ? MakerFor(v, "Sub") : nullptr;
+    const Tensor* zero = difference ? difference->input(0)->fixed_constant() : nullptr;
+    const bool is_zero = zero && zero->rank() == 0 && zero->AsInt(0) == 0;
+    return is_zero ? difference->input(1) : nullptr;
+  }
+
+  // Negative numbers that are added.
+  bool Differences(Node* node) {
+    if (!kTfOps.Is(node, "TensorScatterAdd")) return false;
+    Value* updates = Opposite(node->input(2));
+    return updates && Replace(node, "TensorScatterSub", {node->input(0), node->input(1), updates});
   }
 
   Graph& graph_;

@@ -1,6 +1,6 @@
-// Ops of TensorFlow in place of several that are written: Pack, Unpack, Rsqrt, SquaredDifference
-// and IsFinite, matrix products that turn their operands, slices of one element without its axis,
-// transposes that cancel each other and those of what is computed of constants.
+// Ops of TensorFlow in place of several that are written: Pack, Unpack, Rsqrt, SquaredDifference,
+// IsFinite and TensorScatterSub, matrix products that turn their operands, slices of one element
+// without its axis, transposes that cancel each other and those of what is computed of constants.
 #ifndef X2IR_HANDLERS_TF_FUSE_H_
 #define X2IR_HANDLERS_TF_FUSE_H_
 

@@ -140,6 +140,7 @@ constexpr TfKernel kTfKernels[] = {
     {"TensorScatterAdd", kTfNumbers},
     {"TensorScatterMax", kTfReals},
     {"TensorScatterMin", kTfReals},
+    {"TensorScatterSub", kTfNumbers},
     {"Tile", kTfFloats | kTfI | kTfL | kTfS | kTfC | kTfU | kTfB | kTfText | kTfComplex},
     {"TopKV2", kTfReals},
     {"TruncateDiv", kTfI | kTfL | kTfS | kTfU | TfBit(DType::kUInt16)},

@@ -11,6 +11,7 @@
 #include "x2ir/builder/loop.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/special_functions.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/tf/tf.h"
 
 namespace x2ir {
@@ -161,7 +162,7 @@ template <DrawKind kKind>
 absl::StatusOr<Value*> TruncatedNormal(TfArgs& a) {
   X2IR_ASSIGN_OR_RETURN(Seed seed, TakeSeed(a, kKind));
   const DType t = a.Type("dtype", DType::kFloat32);
-  const double below = 0.5 * std::erfc(std::sqrt(2.0));
+  const double below = 0.5 * portable::erfc(std::sqrt(2.0));
   const Expr even = Uniform(a, seed, DType::kFloat64) * (1 - 2 * below) + below;
   return Ndtri(even).To(t).value();
 }

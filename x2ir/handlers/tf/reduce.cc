@@ -11,22 +11,12 @@ namespace x2ir {
 namespace {
 
 // An empty list of axes reduces nothing.
-Value* ReduceAxes(TfArgs& a, Symbol op, Value* x) {
-  Value* axes = a.AsInt64(a.in(1));
-  if (a.rank(1) != 1) axes = ReshapeTo({a, axes}, Ints(a, {-1}));
-  return a.Op(op, {x, axes},
-              {{"keepdims", a.Bool("keep_dims", false)}, {"noop_with_empty_axes", 1}});
-}
-
 template <const char* kOp>
 Value* FromReduce(TfArgs& a) {
-  return ReduceAxes(a, kOp, a.in(0));
-}
-
-// Of bytes: of nothing All is true (255), and Any is false (0).
-template <const char* kOp>
-Value* ReduceBool(TfArgs& a) {
-  return a.Cast(ReduceAxes(a, kOp, a.Cast(a.in(0), DType::kUInt8)), DType::kBool);
+  Value* axes = a.AsInt64(a.in(1));
+  if (a.rank(1) != 1) axes = ReshapeTo({a, axes}, Ints(a, {-1}));
+  return a.Op(kOp, {a.in(0), axes},
+              {{"keepdims", a.Bool("keep_dims", false)}, {"noop_with_empty_axes", 1}});
 }
 
 constexpr char kSum[] = "reduce_sum", kMean[] = "reduce_mean", kMax[] = "reduce_max",
@@ -145,10 +135,10 @@ X2IR_TF(reduce_sum).To("Sum", ToTfReduce("Sum")).From("Sum", FromReduce<kSum>);
 X2IR_TF(reduce_mean).To("Mean", ToTfReduce("Mean")).From("Mean", FromReduce<kMean>);
 X2IR_TF(reduce_max)
     .To("Max", ToTfReduce("Max", "Any"))
-    .From({{"Max", FromReduce<kMax>}, {"Any", ReduceBool<kMax>}});
+    .From({{"Max", FromReduce<kMax>}, {"Any", FromReduce<kMax>}});
 X2IR_TF(reduce_min)
     .To("Min", ToTfReduce("Min", "All"))
-    .From({{"Min", FromReduce<kMin>}, {"All", ReduceBool<kMin>}});
+    .From({{"Min", FromReduce<kMin>}, {"All", FromReduce<kMin>}});
 X2IR_TF(reduce_prod).To("Prod", ToTfReduce("Prod")).From("Prod", FromReduce<kProd>);
 X2IR_TF(reduce_l2).To("Sum", L2BySum).From("EuclideanNorm", FromReduce<kL2>);
 X2IR_TF(reduce_sum_square).To("Sum", SumSquareBySum).From("L2Loss", L2Loss);

@@ -28,12 +28,7 @@ float StepOf(const Resize& r, const ResizeAxis& a) {
 
 Taps NearestTaps(const Resize& r, const ResizeAxis& a) {
   Taps taps;
-  const float step = StepOf(r, a);
-  for (int64_t o = 0; o < a.out; ++o) {
-    const float place = (static_cast<float>(o) + (r.half_pixel ? 0.5f : 0)) * step;
-    const float whole = r.align_corners ? std::round(place) : std::floor(place);
-    taps.picks.push_back(std::clamp<int64_t>(static_cast<int64_t>(whole), 0, a.in - 1));
-  }
+  taps.picks = NearestBySizes(a, r.align_corners, r.half_pixel);
   return taps;
 }
 
@@ -131,18 +126,16 @@ AttributeMap ResizeAttrs(const Resize& r) {
   return sampling.Attrs({1, 2});
 }
 
-// Whether images of sizes that are not known are made larger by whole factors of which the inverse
-// is not rounded down: no place is so near to the next element that rounding could reach it.
+// Whether images of sizes that are not known are made larger by whole factors that leave no doubt.
 bool IsMadeLarger(const Value& x, const Value& sizes) {
-  constexpr int64_t kMaxTimes = 64;
   const std::vector<Dim>* out = sizes.elements();
   if (!out || out->size() != 2) return false;
   for (int64_t i = 0; i < 2; ++i) {
     const Dim& in = (*x.shape())[1 + i];
     int64_t times = 1;
-    while (times <= kMaxTimes && !(in * Dim(times) == (*out)[static_cast<size_t>(i)])) ++times;
-    const double inverse = 1.0f / static_cast<float>(times);
-    if (times > kMaxTimes || inverse * static_cast<double>(times) < 1) return false;
+    while (times <= kMaxTimesOfAnySize && !(in * Dim(times) == (*out)[static_cast<size_t>(i)]))
+      ++times;
+    if (!IsNearestOfAnySize(times)) return false;
   }
   return true;
 }
@@ -229,8 +222,15 @@ absl::StatusOr<Value*> ToTfResize(TfWriter& w) {
     }
     sizes = w.Ints(known);
   }
-  if (first) return ResizedChannelsLast(w, w.node(), nullptr, sizes);
   const auto known = KnownInts(sizes);
+  for (size_t i = 0; sampling.mode == "nearest" && known && i < 2; ++i) {
+    const Dim& in = (*w.shape())[axes[i]];
+    if (in.is_static() && !IsNearestBySizes(w.node(), sampling, in.value(), (*known)[i])) {
+      return CannotExpress("nearest elements of ", in.value(), " made ", (*known)[i],
+                           ", which TensorFlow finds by a rounded quotient");
+    }
+  }
+  if (first) return ResizedChannelsLast(w, w.node(), nullptr, sizes);
   return w.Tf(sampling.mode == "nearest" ? "ResizeNearestNeighbor" : "ResizeBilinear",
               {w.in(0), known ? w.Int32s(*known) : w.Cast(sizes, DType::kInt32)},
               {{"align_corners", sampling.coordinates == "align_corners"},

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/tf/taps.h"
 
 namespace x2ir {
@@ -23,11 +24,11 @@ float Lanczos(float x) {
   constexpr float kPi = 3.14159265359f, kWidth = kRadius;
   if (x > kWidth) return 0;
   if (x <= 1e-3) return 1;
-  return kWidth * std::sin(kPi * x) * std::sin(kPi * x / kWidth) / (kPi * kPi * x * x);
+  return kWidth * portable::sin(kPi * x) * portable::sin(kPi * x / kWidth) / (kPi * kPi * x * x);
 }
 float Gaussian(float x) {
   constexpr float kSigma = 0.5f;
-  return x >= 3 * kSigma ? 0 : static_cast<float>(std::exp(-x * x / (2.0 * kSigma * kSigma)));
+  return x >= 3 * kSigma ? 0 : static_cast<float>(portable::exp(-x * x / (2.0 * kSigma * kSigma)));
 }
 float Box(float x) { return x < 0.5f ? 1 : x == 0.5f ? 0.5f : 0; }
 float Triangle(float x) { return x < 1 ? 1 - x : 0; }

@@ -39,9 +39,10 @@ Value* Combine(TfArgs& a, How how, Value* data, Value* indices, Value* updates,
     case How::kMul: return ScatterNd({a, data}, {a, indices}, updates, "mul");
     case How::kMax: return ScatterNd({a, data}, {a, indices}, updates, "max");
     case How::kMin: return ScatterNd({a, data}, {a, indices}, updates, "min");
-    case How::kSub:
-      return ScatterNd({a, data}, {a, indices}, a.Op("sub", {Expr(a, updates).Number(0), updates}),
-                       "add");
+    case How::kSub:  // 0 - 0 is 0, and not -0
+      updates = IsFloating(t) ? a.Op("neg", {updates})
+                              : a.Op("sub", {Expr(a, updates).Number(0), updates});
+      return ScatterNd({a, data}, {a, indices}, updates, "add");
     case How::kDiv: break;
   }
   // One division each.
@@ -107,6 +108,12 @@ Value* AssignSub(TfArgs& a) {
   return a.Op("sub", {a.in(0), a.in(1)});
 }
 
+// What a temporary variable is at its end.
+Value* Destroyed(TfArgs& a) {
+  a.Ignore("var_name");
+  return a.Op("identity", {a.in(0)});
+}
+
 // The value of a variable before its first assignment is not known, and not needed.
 absl::StatusOr<Value*> Variable(TfArgs& a) {
   const Value* variable = a.node().output(0);
@@ -128,19 +135,32 @@ Value* ScatterNdOfVariable(TfArgs& a) {
   return Combine(a, kHow, a.in(0), a.in(1), a.in(2));
 }
 
-// Slices at indices of the first axis; one number may be the update of all. Neither the shape of
-// the indices nor their rank matters.
+// Slices at indices of the first axis, which are of any shape; one number may be the update of all.
 template <How kHow>
 Value* ScatterOfVariable(TfArgs& a) {
   ExpectOwnVariable(a);
   Value* data = a.in(0);
   Value* updates = a.in(2);
-  if (Expr(a, data).rank() < 1 || Expr(a, updates).rank() < 0 || !a.b().status().ok()) return data;
+  const int64_t rank = Expr(a, data).rank(), of_updates = Expr(a, updates).rank();
+  if (rank < 1 || of_updates < 0 || !a.b().status().ok()) return data;
+  const int64_t of_places = of_updates - (rank - 1);
+  if (of_updates > 0 && of_places >= 0) {  // one for each index
+    Value* places = nullptr;
+    if (of_places == 0) {
+      places = ReshapeTo(a.in(1), Ints(a, {1, 1}));
+      updates = Unsqueeze({a, updates}, {0});
+    } else if (a.in(1)->shape()) {
+      places = Unsqueeze(a.in(1), {-1});
+    } else {
+      places =
+          ReshapeTo(a.in(1), Concat(a, {ShapeOf({a, updates}, 0, of_places), Ints(a, {1})}, 0));
+    }
+    return Combine(a, kHow, data, places, updates, AreDistinct(a.in(1), 1));
+  }
   Value* indices = ReshapeTo(a.in(1), Ints(a, {-1, 1}));
   Value* sizes = ShapeOf({a, indices}, 0, 1);
-  if (Expr(a, data).rank() > 1) sizes = Concat(a, {sizes, ShapeOf({a, data}, 1)}, 0);
-  updates = Expr(a, updates).rank() == 0 ? a.Op("expand", {updates, sizes})
-                                         : ReshapeTo({a, updates}, sizes);
+  if (rank > 1) sizes = Concat(a, {sizes, ShapeOf({a, data}, 1)}, 0);
+  updates = of_updates == 0 ? a.Op("expand", {updates, sizes}) : ReshapeTo({a, updates}, sizes);
   return Combine(a, kHow, data, indices, updates, AreDistinct(a.in(1), 1));
 }
 
@@ -235,7 +255,8 @@ absl::StatusOr<Value*> ResourceGather(TfArgs& a) {
 
 Value* GatherNd(TfArgs& a) {
   a.Ignore("dtype");
-  a.Ignore("bad_indices_policy");
+  const std::string policy = a.String("bad_indices_policy", "");
+  a.Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR", "indices that are ignored");
   return a.Op("gather_nd", {a.in(0), a.AsInt64(a.in(1))}, {{"batch_dims", 0}});
 }
 
@@ -243,9 +264,11 @@ Value* GatherNd(TfArgs& a) {
 absl::StatusOr<Value*> ToTfGather(TfWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   Value* index = w.in(1);
-  if (!TfWriter::CountsFromTheFront(*index)) {
-    Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
-    index = w.FromTheFront(index, w.Op("squeeze", {size, w.Ints({0})}));
+  if (!w.CountsFromTheFront(*index)) {
+    const Dim& size = (*w.shape())[axis];
+    index = w.FromTheFront(index, size.is_static()
+                                      ? w.b().Int(size.value())
+                                      : Squeeze(ShapeOf({w.b(), w.in(0)}, axis, axis + 1), {0}));
   }
   return w.Tf("GatherV2", {w.in(0), index, w.Int32(axis)}, {{"batch_dims", 0}});
 }
@@ -261,12 +284,12 @@ absl::StatusOr<Value*> ToTfScatterNd(TfWriter& w) {
   const std::string& how = w.String("reduction");
   if (how == "mul") return CannotExpress("products");
   X2IR_RETURN_IF_ERROR(w.Rank().status());
-  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
+  X2IR_ASSIGN_OR_RETURN(const TfUpdates to_put, UpdatesFromTheFront(w));
   return w.Tf(how == "add"   ? "TensorScatterAdd"
               : how == "max" ? "TensorScatterMax"
               : how == "min" ? "TensorScatterMin"
                              : "TensorScatterUpdate",
-              {w.in(0), tuples, w.in(2)});
+              {w.in(0), to_put.tuples, to_put.updates});
 }
 
 absl::StatusOr<Value*> ToTfScatterElements(TfWriter& w) {
@@ -300,7 +323,11 @@ X2IR_TF(scatter_nd)
            {"SparseTensorDenseAdd", AddToDense},
            {"SparseToDense", SparseToDense},
            {"SparseTensorDenseMatMul", SparseTimesDense}});
-X2IR_TF(identity).From({{"Assign", Assign}, {"VariableV2", Variable}, {"Variable", Variable}});
+X2IR_TF(identity).From({{"Assign", Assign},
+                        {"VariableV2", Variable},
+                        {"Variable", Variable},
+                        {"TemporaryVariable", Variable},
+                        {"DestroyTemporaryVariable", Destroyed}});
 X2IR_TF(add).From("AssignAdd", AssignAdd);
 X2IR_TF(sub).From("AssignSub", AssignSub);
 X2IR_TF(gather)

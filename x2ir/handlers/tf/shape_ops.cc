@@ -37,7 +37,10 @@ Value* ReshapeOp(TfArgs& a) {
   return a.Op("reshape", {a.in(0), a.AsInt64(a.in(1))}, {{"allowzero", has_zero}});
 }
 
-Value* Fill(TfArgs& a) { return a.Op("expand", {a.in(1), a.AsInt64(a.in(0))}); }
+Value* Fill(TfArgs& a) {
+  Value* value = a.in(1)->shape() ? a.in(1) : ReshapeTo(a.in(1), Ints(a, {}));
+  return a.Op("expand", {value, a.AsInt64(a.in(0))});
+}
 Value* BroadcastToOp(TfArgs& a) { return a.Op("expand", {a.in(0), a.AsInt64(a.in(1))}); }
 Value* Range(TfArgs& a) { return a.Op("range", {a.in(0), a.in(1), a.in(2)}); }
 

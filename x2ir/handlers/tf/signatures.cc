@@ -142,6 +142,7 @@ constexpr TfSignature kSignatures[] = {
     {"TensorScatterAdd", "T Tindices T", ""},
     {"TensorScatterMax", "T Tindices T", ""},
     {"TensorScatterMin", "T Tindices T", ""},
+    {"TensorScatterSub", "T Tindices T", ""},
     {"TensorScatterUpdate", "T Tindices T", ""},
     {"Tile", "T Tmultiples", ""},
     {"Transpose", "T Tperm", ""},

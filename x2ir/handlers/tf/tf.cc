@@ -3,20 +3,63 @@
 
 #include <algorithm>
 
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/builder/relaid.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/core/read_through.h"
+#include "x2ir/formats/tensorflow/attributes.h"
 #include "x2ir/handlers/tf/fuse.h"
 #include "x2ir/handlers/tf/fuse_lists.h"
 #include "x2ir/handlers/tf/lists.h"
 #include "x2ir/handlers/tf/nchw.h"
 #include "x2ir/handlers/tf/signatures.h"
+#include "x2ir/handlers/tf/temporary_variables.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
 namespace {
+
+// Operators whose kernels for CPUs refuse negative indices.
+constexpr std::string_view kFromTheFront[] = {"Gather",
+                                              "GatherNd",
+                                              "GatherV2",
+                                              "ResourceGather",
+                                              "ResourceGatherNd",
+                                              "ScatterAdd",
+                                              "ScatterDiv",
+                                              "ScatterMax",
+                                              "ScatterMin",
+                                              "ScatterMul",
+                                              "ScatterNd",
+                                              "ScatterNdAdd",
+                                              "ScatterNdMax",
+                                              "ScatterNdMin",
+                                              "ScatterNdNonAliasingAdd",
+                                              "ScatterNdSub",
+                                              "ScatterNdUpdate",
+                                              "ScatterSub",
+                                              "ScatterUpdate",
+                                              "SparseTensorDenseAdd",
+                                              "TensorScatterAdd",
+                                              "TensorScatterMax",
+                                              "TensorScatterMin",
+                                              "TensorScatterSub",
+                                              "TensorScatterUpdate"};
+
+void MarkScalarConditions(Graph& graph) {
+  for (Node* node : graph.nodes()) {
+    for (Graph* inner : node->subgraphs()) MarkScalarConditions(*inner);
+    if (node->attrs().Has(kTfScalarCondition)) MarkNode(*node, NodeMark::kScalarCondition);
+  }
+}
+
+void PrepareTf(Graph& graph) {
+  ForgetTypesOfLists(graph);
+  MarkNodes(graph, "tf", kFromTheFront, NodeMark::kFromTheFront);
+  MarkScalarConditions(graph);
+}
 
 [[maybe_unused]] const bool kRegistered =
     RegisterDialect({.name = "tf",
@@ -24,9 +67,8 @@ namespace {
                      .check = CheckTfNode,
                      .after_read =
                          [](Model& model, std::vector<std::string>&) {
-                           ForgetTypesOfLists(*model.graph);
-                           for (const auto& function : model.functions)
-                             ForgetTypesOfLists(*function->body);
+                           PrepareTf(*model.graph);
+                           for (const auto& function : model.functions) PrepareTf(*function->body);
                            return absl::OkStatus();
                          },
                      .before_passes =
@@ -38,6 +80,7 @@ namespace {
                          [](Model& model, const FormatOptions& options) {
                            if (options.Flag("keep_nchw")) KeepTfChannelsFirst(*model.graph);
                            FuseTfOps(*model.graph, CheckTfNode);
+                           UseTemporaryVariables(*model.graph);
                            return absl::OkStatus();
                          }});
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "x2ir/builder/relaid.h"
+#include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -31,6 +32,14 @@ Value* TfWriter::Known(Value* x) {
   if (x->fixed_constant()) return x;
   const std::optional<Tensor> known = KnownTensor(*x);
   return known ? b().Constant(*known) : x;
+}
+
+absl::StatusOr<TfUpdates> UpdatesFromTheFront(TfWriter& w) {
+  X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
+  if (rank > 1) return TfUpdates{tuples, w.in(2)};
+  const auto in_list = [&](Value* v) { return w.Op("unsqueeze", {v, w.Ints({0})}); };
+  return TfUpdates{in_list(tuples), in_list(w.in(2))};
 }
 
 }  // namespace x2ir

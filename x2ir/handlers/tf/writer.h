@@ -44,6 +44,13 @@ class TfWriter : public NodeWriter {
   Value* Known(Value* x);
 };
 
+// Operands 1 and 2 of scatter_nd: tuples of indices, of which none is negative, and updates.
+// Kernels take indices of rank 1 for a list, so one tuple becomes a list of one.
+struct TfUpdates {
+  Value *tuples, *updates;
+};
+absl::StatusOr<TfUpdates> UpdatesFromTheFront(TfWriter& w);
+
 inline bool IsChannelsLast(TfWriter& w) { return w.String("layout") == "channels_last"; }
 
 // Channels first, or one spatial axis: the same op with channels last, or two axes, in between.

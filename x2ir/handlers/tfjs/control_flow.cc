@@ -21,7 +21,7 @@ std::optional<std::vector<int64_t>> StackSizes(const Value& element, int64_t rou
 }
 
 absl::StatusOr<Values> ToTfjsWhile(TfWriter& w) {
-  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop, LoopAsWhile::Of(w));
+  X2IR_ASSIGN_OR_RETURN(LoopAsWhile loop, LoopAsWhile::Of(w, {}));
   for (size_t i = 0; i < loop.stacked(); ++i) {
     const Value& element = loop.added(i);
     const auto none = StackSizes(element, 0);

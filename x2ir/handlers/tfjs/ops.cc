@@ -136,6 +136,9 @@ std::string EmptyProblem(const Node& node) {
   if ((op == "Max" || op == "Min") && IsEmpty(node.input(0))) {
     return "TensorFlow.js gives NaN for empty tensors";
   }
+  if (op == "All" && IsEmpty(node.input(0))) {
+    return "TensorFlow.js gives false for empty tensors";
+  }
   if (op == "Mean" && IsEmpty(node.input(0))) {
     return "TensorFlow.js gives 0 for empty tensors";
   }

@@ -25,16 +25,16 @@ absl::StatusOr<Value*> ToTfjsScatterNd(TfWriter& w) {
   X2IR_RETURN_IF_ERROR(CheckReduction(w));
   const std::string& how = w.String("reduction");
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank());
-  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
+  X2IR_ASSIGN_OR_RETURN(const TfUpdates to_put, UpdatesFromTheFront(w));
   Value* x = w.in(0);
   if (how == "none") {
     Value* ones = w.Int32s(std::vector<int64_t>(static_cast<size_t>(rank), 1));
     Value* copy = w.Tf("Tile", {x, ones}, {}, x->type());
-    return w.Tf("TensorScatterUpdate", {copy, tuples, w.in(2)});
+    return w.Tf("TensorScatterUpdate", {copy, to_put.tuples, to_put.updates});
   }
   // Updates of one place add up in zeros.
-  Value* sizes = w.Cast(w.Op("shape", {x}), tuples->dtype());
-  Value* sum = w.Tf("ScatterNd", {tuples, w.in(2), w.Known(sizes)}, {}, x->type());
+  Value* sizes = w.Cast(w.Op("shape", {x}), to_put.tuples->dtype());
+  Value* sum = w.Tf("ScatterNd", {to_put.tuples, to_put.updates, w.Known(sizes)}, {}, x->type());
   return w.Tf("AddV2", {x, sum});
 }
 

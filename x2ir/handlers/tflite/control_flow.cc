@@ -8,6 +8,7 @@
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/optimizer/inline_graph.h"
 
 namespace x2ir {
@@ -291,8 +292,7 @@ absl::StatusOr<Values> ToWhile(TfliteWriter& w) {
     }
     // The count is carried, too.
     if (counted) step->AddOutput(step->AddInput(step->UniqueName("trip_count"), number));
-    X2IR_RETURN_IF_ERROR(b.status());
-    for (Node* node : b.made()) step->NameValues(node, "iteration");
+    X2IR_RETURN_IF_ERROR(NameMade(b, "iteration"));
     step->inputs()[0]->set_type(number);
     step->inputs()[1]->set_type(flag);
   }
@@ -305,8 +305,7 @@ absl::StatusOr<Values> ToWhile(TfliteWriter& w) {
     Value* below = counted ? b.Op("less", {inputs[0], inputs.back()}) : nullptr;
     Value* more = below && asked ? b.Op("and", {inputs[1], below}) : below ? below : inputs[1];
     question->AddOutput(more);
-    X2IR_RETURN_IF_ERROR(b.status());
-    for (Node* node : b.made()) question->NameValues(node, "more");
+    X2IR_RETURN_IF_ERROR(NameMade(b, "more"));
   }
   const auto scalar = [&](Value* v) {
     return v->shape() && v->shape()->rank() == 0 ? v : w.Reshape(v, {});

@@ -11,7 +11,6 @@
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/handlers/tflite/kernels.h"
-#include "x2ir/handlers/tflite/prepare.h"
 #include "x2ir/handlers/tflite/tflite.h"
 #include "x2ir/ops/infer.h"
 
@@ -113,10 +112,7 @@ absl::StatusOr<Value*> ToScatterNd(TfliteWriter& w) {
     return CannotExpress("tuples of unknown length");
   }
   const int64_t k = depth.value();
-  Value* tuples = w.in(1);
-  if (!IsMarkedFromTheFront(w.node())) {
-    X2IR_ASSIGN_OR_RETURN(tuples, TuplesFromTheFront(w));
-  }
+  X2IR_ASSIGN_OR_RETURN(Value * tuples, TuplesFromTheFront(w));
   tuples = w.Cast(tuples, DType::kInt32);
   const auto dims = w.shape()->Static();
   Value* shape = dims ? w.Int32s(*dims) : w.Cast(w.Op("shape", {w.in(0)}), DType::kInt32);
@@ -169,7 +165,7 @@ absl::StatusOr<Value*> ToScatterElements(TfliteWriter& w) {
 absl::StatusOr<Value*> ToLiteGather(TfliteWriter& w) {
   X2IR_ASSIGN_OR_RETURN(const int64_t axis, w.Axis());
   Value* index = w.in(1);
-  if (!TfliteWriter::CountsFromTheFront(*index) && !IsMarkedFromTheFront(w.node())) {
+  if (!w.CountsFromTheFront(*index)) {
     Value* size = w.Op("shape", {w.in(0)}, {{"start", axis}, {"end", axis + 1}});
     index = w.FromTheFront(index, w.Op("squeeze", {size, w.Ints({0})}));
   }
@@ -179,11 +175,11 @@ absl::StatusOr<Value*> ToLiteGather(TfliteWriter& w) {
 absl::StatusOr<Value*> ToLiteGatherNd(TfliteWriter& w) {
   if (w.Int("batch_dims") != 0) return CannotExpress("batch axes");
   X2IR_RETURN_IF_ERROR(w.Rank().status());
-  if (IsMarkedFromTheFront(w.node())) return w.Tflite("GATHER_ND", {w.in(0), w.in(1)});
+  if (w.CountsFromTheFront(*w.in(1))) return w.Tflite("GATHER_ND", {w.in(0), w.in(1)});
   X2IR_ASSIGN_OR_RETURN(const int64_t rank, w.Rank(1));
   const Dim& count = (*w.shape(1))[rank - 1];
   constexpr int64_t kMaxCompared = 4;  // axes
-  if (rank > kMaxCompared && count.is_static() && !TfliteWriter::CountsFromTheFront(*w.in(1))) {
+  if (rank > kMaxCompared && count.is_static()) {
     // The same tuples in a row.
     Value* row = w.Op("reshape", {w.in(1), w.Ints({-1, count.value()})});
     Value* found = w.Op("gather_nd", {w.in(0), row}, w.attrs());

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "x2ir/builder/complex_ports.h"
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/formats/tflite/quantization.h"
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/status.h"
@@ -77,30 +78,15 @@ bool HasHalfWeights(Graph& graph) {
   return false;
 }
 
-constexpr char kFromTheFront[] = "tflite.from_the_front";
+// Operators whose indices never count from the end.
+constexpr std::string_view kFromTheFront[] = {"EMBEDDING_LOOKUP", "GATHER", "GATHER_ND",
+                                              "SCATTER_ND"};
 
 }  // namespace
 
-void MarkFromTheFront(Graph& graph) {
-  for (Node* node : graph.nodes()) {
-    for (Graph* inner : node->subgraphs()) MarkFromTheFront(*inner);
-    const std::string_view op = node->op().view();
-    if (node->dialect() != Symbol(tflite::kDialect)) continue;
-    static constexpr std::string_view kOps[] = {"EMBEDDING_LOOKUP", "GATHER", "GATHER_ND",
-                                                "SCATTER_ND"};
-    if (std::find(std::begin(kOps), std::end(kOps), op) == std::end(kOps)) continue;
-    node->annotations().GetOrMake().extra[kFromTheFront] = "1";
-  }
-}
-
-bool IsMarkedFromTheFront(const Node& node) {
-  const Annotations* notes = node.annotations().get();
-  return notes && notes->extra.count(kFromTheFront) != 0;
-}
-
 absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings) {
   X2IR_RETURN_IF_ERROR(ResolveResources(*model.graph, warnings));
-  MarkFromTheFront(*model.graph);
+  MarkNodes(*model.graph, tflite::kDialect, kFromTheFront, NodeMark::kFromTheFront);
   if (HasHalfWeights(*model.graph)) {
     model.graph->annotations().GetOrMake().extra[kHalfWeights] = "1";
   }

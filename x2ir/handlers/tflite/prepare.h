@@ -17,11 +17,6 @@ absl::Status PrepareTflite(Model& model, std::vector<std::string>& warnings);
 // have (resources.cc).
 absl::Status ResolveResources(Graph& graph, std::vector<std::string>& warnings);
 
-// Indices of GATHER and its like never count from the end; those of the IR may. The writer reads a
-// mark of the node.
-void MarkFromTheFront(Graph& graph);
-bool IsMarkedFromTheFront(const Node& node);
-
 // Every quantized tensor that an operator computes with is dequantized before it, and what it gives
 // is quantized. `floats`: the float network instead, inputs and outputs too.
 absl::Status MakeQuantizedUnits(Graph& graph, bool floats);

@@ -15,6 +15,7 @@
 #include "x2ir/handlers/tflite/prepare.h"
 #include "x2ir/handlers/tflite/weights.h"
 #include "x2ir/ops/builder.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir {
 namespace {
@@ -344,8 +345,7 @@ class Units {
                   {number, b.Scalar(DType::kFloat64, IsSignedInt(dtype) ? -top : 0),
                    b.Scalar(DType::kFloat64,
                             std::nextafter(top, 0) < top - 1 ? top - 1 : std::nextafter(top, 0))});
-    X2IR_RETURN_IF_ERROR(b.status());
-    for (Node* each : b.made()) graph_.NameValues(each, y->name());
+    X2IR_RETURN_IF_ERROR(NameMade(b, y->name()));
     made->AddInput(number);
     return absl::OkStatus();
   }

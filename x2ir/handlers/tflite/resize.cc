@@ -92,7 +92,7 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
   }
   const bool enlarged = !known && !factors.empty();
   const bool whole = enlarged || (known && to[0] % from[0] == 0 && to[1] % from[1] == 0);
-  const bool several = enlarged || (known && to[0] > 1 && to[1] > 1);
+  const bool several = known && to[0] > 1 && to[1] > 1;
   std::vector<Sampling> said = {kNearestFloor, kNearestMiddle, Interpolated("linear", true),
                                 Interpolated("linear", false),
                                 Interpolated("linear", false, false)};
@@ -103,6 +103,18 @@ absl::StatusOr<Value*> ToResize(TfliteWriter& w) {
   const bool is_nearest = sampling.mode == "nearest";
   if (is_nearest && !known && !enlarged) {
     return CannotExpress("nearest elements of sizes that are not known");
+  }
+  if (is_nearest && enlarged && !std::ranges::all_of(factors, IsNearestOfAnySize)) {
+    // A lowering finds the elements where the sizes are given.
+    Value* own = w.Op("shape", {w.in(0)}, {{"start", axes[0]}, {"end", axes[0] + 2}});
+    return w.Op("resize", {w.in(0), nullptr, nullptr, w.Op("mul", {own, w.Ints(factors)})},
+                w.attrs());
+  }
+  for (size_t i = 0; is_nearest && known && i < 2; ++i) {
+    if (!IsNearestBySizes(w.node(), sampling, from[i], to[i])) {
+      return CannotExpress("nearest elements of ", from[i], " made ", to[i],
+                           ", which TFLite finds by a rounded quotient");
+    }
   }
   if (first) return ResizedChannelsLast(w, w.node(), w.in(2), w.in(3));
   Value* sizes = nullptr;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "x2ir/builder/arrays.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/special.h"
 
@@ -62,7 +63,7 @@ Values RoundDecimals(TorchCall& c) {
   }
   const Expr x = c.Operand("self", AtLeastFloat32(t));
   if (decimals == 0) return {Round(x).To(t)};
-  const double power = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  const double power = portable::pow(10.0, static_cast<double>(std::abs(decimals)));
   const Expr y = decimals > 0 ? Round(x * power) / power : Round(x / power) * power;
   return {y.To(t)};
 }

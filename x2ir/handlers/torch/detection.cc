@@ -6,6 +6,7 @@
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir {
 namespace {
@@ -68,9 +69,7 @@ absl::StatusOr<Value*> WriteNms(TorchWriter& w) {
       real & (overlap / both > inside(threshold)) & at(kept) & (inside(position) > i);
   round->AddOutput(b.Op("identity", {again}));
   round->AddOutput(kept & Not(covered));
-  X2IR_RETURN_IF_ERROR(b.status());
-  b.PutInOrderOfUse(round->outputs());
-  for (Node* node : round->nodes()) round->NameValues(node, "box");
+  X2IR_RETURN_IF_ERROR(NameMade(b, "box", round->outputs()));
   const Expr left{w, w.b().Ops("loop", {n, w.b().Scalar(DType::kBool, 1), there},
                                {{"body", std::move(round)}}, 1)[0]};
   const Expr rank = CumSum(left.To(DType::kInt64), 2);

@@ -1,9 +1,9 @@
 // The gamma function and its kin: lgamma, digamma, polygamma, Hurwitz zeta, incomplete gamma, with
 // the edges that PyTorch gives them.
-#include <cmath>
 #include <numbers>
 
 #include "x2ir/builder/special_functions.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/special.h"
 #include "x2ir/ops/constants.h"
@@ -40,7 +40,7 @@ Values PolygammaCall(TorchCall& c) {
     const DType computed = t == DType::kFloat64 ? t : DType::kFloat32;
     return {Trigamma(x, computed).To(t)};
   }
-  const double factor = (n % 2 == 1 ? 1 : -1) * std::tgamma(static_cast<double>(n + 1));
+  const double factor = (n % 2 == 1 ? 1 : -1) * portable::tgamma(static_cast<double>(n + 1));
   return {(factor * HurwitzZeta(x.Number(static_cast<double>(n + 1)), x)).To(t)};
 }
 
@@ -50,7 +50,7 @@ Values MvLgamma(TorchCall& c) {
   const Expr x = c.Operand("self", DType::kFloat64);
   Expr sum = Lgamma(x);
   for (int64_t j = 1; j < p; ++j) sum = sum + Lgamma(x - 0.5 * static_cast<double>(j));
-  const double of_p = 0.25 * static_cast<double>(p * (p - 1)) * std::log(pi);
+  const double of_p = 0.25 * static_cast<double>(p * (p - 1)) * portable::log(pi);
   return {(sum + of_p).To(c.out_dtype())};
 }
 

@@ -7,6 +7,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/torch.h"
@@ -254,14 +255,14 @@ TorchHandler WindowHandler(double (*value)(TorchCall&, double, double)) {
 }
 
 constexpr double kTau = 2 * std::numbers::pi;
-double Hann(TorchCall&, double i, double n) { return 0.5 - 0.5 * std::cos(kTau * i / n); }
+double Hann(TorchCall&, double i, double n) { return 0.5 - 0.5 * portable::cos(kTau * i / n); }
 
 double Hamming(TorchCall& c, double i, double n) {
-  return c.Float("alpha", 0.54) - c.Float("beta", 0.46) * std::cos(kTau * i / n);
+  return c.Float("alpha", 0.54) - c.Float("beta", 0.46) * portable::cos(kTau * i / n);
 }
 
 double Blackman(TorchCall&, double i, double n) {
-  return 0.42 - 0.5 * std::cos(kTau * i / n) + 0.08 * std::cos(2 * kTau * i / n);
+  return 0.42 - 0.5 * portable::cos(kTau * i / n) + 0.08 * portable::cos(2 * kTau * i / n);
 }
 
 double Bartlett(TorchCall&, double i, double n) { return 1 - std::abs(2 * i / n - 1); }

@@ -8,7 +8,7 @@ namespace X2IR_API x2ir {
 
 // int64, counted from the front, where an operator takes no negative indices.
 inline Value* FromTheFront(TorchWriter& w, Value* index, Value* data, int64_t axis) {
-  const bool known = TorchWriter::CountsFromTheFront(*index);
+  const bool known = w.CountsFromTheFront(*index);
   index = w.Cast(index, DType::kInt64);
   if (known) return index;
   const Dim& dim = (*data->shape())[axis];

@@ -11,6 +11,7 @@
 #include "x2ir/builder/loop.h"
 #include "x2ir/builder/matrices.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/torch.h"
@@ -454,7 +455,7 @@ Values MatrixExp(TorchCall& c) {
   const Expr norm = sums.Op("concat", {zero}, {{"axis", sums.rank() - 1}})
                         .Op("reduce_max", {Ints(c, {sums.rank() - 1})}, {{"keepdims", 1}});
   const Expr ordinary = norm < 1e300;
-  const Expr log = Log(Max(Where(ordinary, norm, 1), 1)) * (1 / std::log(2));
+  const Expr log = Log(Max(Where(ordinary, norm, 1), 1)) * (1 / portable::log(2));
   const Expr times = Floor(log).To(DType::kInt64) + 1;
   const Expr scale = Unsqueeze(Pow(norm.Number(2), -times.To(kSolveType)), {-1});
   const Expr x = a * scale, one = IdentityLike(a);

@@ -6,6 +6,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/complex.h"
 #include "x2ir/builder/loop.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/special.h"
@@ -69,8 +70,8 @@ TorchHandler Of(Formula2 f, Complex (*of_complex)(const Complex&, const Complex&
 
 // The larger one and what the other one adds; of equal infinities themselves.
 Expr LogAdd(const Expr& a, const Expr& b, double base) {
-  const Expr apart = -Abs(a - b) * std::log(base);
-  const Expr sum = Max(a, b) + Log1p(Exp(apart)) * (1 / std::log(base));
+  const Expr apart = -Abs(a - b) * portable::log(base);
+  const Expr sum = Max(a, b) + Log1p(Exp(apart)) * (1 / portable::log(base));
   return Where((a == b) & IsInf(a), a, sum);
 }
 Expr LogAddExp(const Expr& a, const Expr& b) { return LogAdd(a, b, std::numbers::e); }

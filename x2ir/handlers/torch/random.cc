@@ -1,11 +1,11 @@
 // Random numbers: of the same distributions, though never PyTorch's own.
-#include <cmath>
 #include <numbers>
 #include <utility>
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/handlers/torch/views.h"
@@ -99,7 +99,7 @@ Value* Cauchy(TorchCall& c, Value* x, DType t) {
 // How many trials until the first success.
 Value* Geometric(TorchCall& c, Value* x, DType t) {
   x = c.Op("log", {c.Op("sub", {c.Constant(t, 1), x})});
-  x = c.Op("ceil", {c.Op("div", {x, c.Constant(t, std::log1p(-c.Float("p")))})});
+  x = c.Op("ceil", {c.Op("div", {x, c.Constant(t, portable::log1p(-c.Float("p")))})});
   return c.Op("max", {x, c.Constant(t, 1)});
 }
 

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <utility>
 
+#include "x2ir/formats/torch/enums.h"
 #include "x2ir/formats/torch/schemas.h"
 #include "x2ir/handlers/torch/torch.h"
 
@@ -460,23 +461,6 @@ constexpr TypeMap kMaps[] = {
      }},
 };
 
-// PyTorch's ScalarType, where a dtype is given as its number.
-DType TypeOfNumber(int64_t number) {
-  constexpr std::pair<int64_t, DType> kNumbers[] = {
-      {0, DType::kUInt8},           {1, DType::kInt8},          {2, DType::kInt16},
-      {3, DType::kInt32},           {4, DType::kInt64},         {5, DType::kFloat16},
-      {6, DType::kFloat32},         {7, DType::kFloat64},       {9, DType::kComplex64},
-      {10, DType::kComplex128},     {11, DType::kBool},         {15, DType::kBFloat16},
-      {23, DType::kFloat8E5M2},     {24, DType::kFloat8E4M3FN}, {25, DType::kFloat8E5M2FNUZ},
-      {26, DType::kFloat8E4M3FNUZ}, {27, DType::kUInt16},       {28, DType::kUInt32},
-      {29, DType::kUInt64},         {44, DType::kFloat8E8M0},
-  };
-  for (const auto& [n, t] : kNumbers) {
-    if (n == number) return t;
-  }
-  return DType::kUndefined;
-}
-
 // --- Expressions ----------------------------------------------------------------------------
 
 // The types that arguments have, by their categories; undefined where there are none of it.
@@ -666,7 +650,7 @@ class ResultTyper {
     if (const Type* type = attr.get<Type>()) {
       if (type->is_known()) types->Add(&OperandTypes::with_dims, type->dtype());
     } else if (attr.get<int64_t>() && name.ends_with("dtype")) {
-      types->Add(&OperandTypes::with_dims, TypeOfNumber(*attr.get<int64_t>()));
+      types->Add(&OperandTypes::with_dims, ScalarTypeOf(*attr.get<int64_t>()));
     } else if (attr.get<int64_t>() || attr.get<Attribute::Ints>()) {
       types->Add(&OperandTypes::numbers, DType::kInt64);
     } else if (attr.get<double>()) {

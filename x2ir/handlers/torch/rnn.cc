@@ -13,6 +13,7 @@
 #include "x2ir/handlers/torch/layers.h"
 #include "x2ir/handlers/torch/torch.h"
 #include "x2ir/ops/infer.h"
+#include "x2ir/ops/name_made.h"
 
 namespace x2ir {
 namespace {
@@ -438,9 +439,7 @@ absl::StatusOr<Values> WriteDirection(TorchWriter& w, const RecurrentCell& cell,
   body->AddOutput(out.h);
   if (cell.lstm()) body->AddOutput(out.c);
   body->AddOutput(b.Op("identity", {y}));
-  X2IR_RETURN_IF_ERROR(b.status());
-  b.PutInOrderOfUse(body->outputs());
-  for (Node* node : body->nodes()) body->NameValues(node, "step");
+  X2IR_RETURN_IF_ERROR(NameMade(b, "step", body->outputs()));
   const size_t states = cell.lstm() ? 3 : 2;
   Values made = w.b().Ops("scan", operands,
                           {{"body", std::move(body)},

@@ -6,6 +6,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/torch.h"
@@ -28,7 +29,7 @@ class Factor {
     const int power = (inverse ? 2 : 0) - roots;
     if (power == 0) return;
     if (n.number) {
-      number_ *= std::pow(static_cast<double>(*n.number), power / 2.0);
+      number_ *= portable::pow(static_cast<double>(*n.number), power / 2.0);
       return;
     }
     Expr size = Scalar(b, n).To(DType::kFloat64);

@@ -1,8 +1,8 @@
 // Operators on elements that are one IR op, or nearly: rows of tables.
-#include <cmath>
 
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/name_pair.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/complex.h"
 #include "x2ir/handlers/torch/layers.h"
@@ -86,9 +86,9 @@ Values SquareCall(TorchCall& c) {
 Values LogCall(TorchCall& c, double base) {
   const DType t = c.out_dtype();
   const Expr log = c.Operand("self", t).Op("log");
-  if (!IsComplex(t)) return {log / c.Constant(t, std::log(base))};
+  if (!IsComplex(t)) return {log / c.Constant(t, portable::log(base))};
   const Complex parts = PartsOf(log);
-  return {ComplexOf({parts.re / std::log(base), parts.im / std::log(base)})};
+  return {ComplexOf({parts.re / portable::log(base), parts.im / portable::log(base)})};
 }
 
 Values Compare(TorchCall& c, Symbol ir, bool negated) {

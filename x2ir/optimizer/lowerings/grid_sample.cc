@@ -1,11 +1,11 @@
 // grid_sample as arithmetic on coordinates and a gather for each pixel that takes part: the same
 // steps in the same order as its evaluation (x2ir/ops/grid_sample.cc).
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/constants.h"
 #include "x2ir/optimizer/lowering.h"
@@ -151,7 +151,7 @@ absl::StatusOr<Values> GridSampleAsGather(Rewrite& r) {
   const bool small = IsFloating(dtype) && dtype != DType::kFloat64 && s.mode == "linear";
   const DType weight_type = small ? DType::kFloat32 : DType::kFloat64;
   const bool moves = s.mode == "nearest";
-  if (std::pow(s.mode == "cubic" ? 4 : 2, static_cast<double>(axes)) > kMaxTaps && !moves) {
+  if (portable::pow(s.mode == "cubic" ? 4 : 2, static_cast<double>(axes)) > kMaxTaps && !moves) {
     return CannotExpress("more than ", kMaxTaps, " pixels for each result");
   }
   if ((*x)[1] == Dim(0)) return CannotExpress("an image without channels");

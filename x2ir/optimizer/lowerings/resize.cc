@@ -4,7 +4,6 @@
 #include "x2ir/ops/resize.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/infer.h"
@@ -406,7 +406,7 @@ Values Resampled(const Resampling& s, const std::vector<std::pair<int64_t, AxisT
   }
   if (IsInteger(dtype) && !s.nearest) {
     const int bits = BitWidth(dtype);
-    const double top = std::exp2(IsSignedInt(dtype) ? bits - 1 : bits);
+    const double top = portable::exp2(IsSignedInt(dtype) ? bits - 1 : bits);
     y = Clip({b, y}, {b, b.Scalar(s.type, IsSignedInt(dtype) ? -top : 0, "low")},
              {b, b.Scalar(s.type, top - 1, "high")});
   }

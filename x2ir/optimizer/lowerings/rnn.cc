@@ -11,6 +11,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/optimizer/lowering.h"
 
 namespace x2ir {
@@ -226,9 +227,7 @@ absl::StatusOr<Values> RecurrentAsScan(Rewrite& r) {
       }
       for (const Expr& state : next) body->AddOutput(state);
       body->AddOutput(y);
-      X2IR_RETURN_IF_ERROR(inner.status());
-      inner.PutInOrderOfUse(body->outputs());
-      for (Node* node : inner.made()) body->NameValues(node, "step");
+      X2IR_RETURN_IF_ERROR(NameMade(inner, "step", body->outputs()));
     }
     const auto scanned = static_cast<int64_t>(operands.size() - states);
     const int64_t backwards = direction == "reverse" || d == 1;

@@ -1,6 +1,5 @@
 // Fourier transforms of known length as products with a matrix, window functions as formulas.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/constants.h"
 #include "x2ir/ops/infer.h"
@@ -42,8 +42,8 @@ std::vector<double> MatrixOf(const Transform& f) {
     for (int64_t m = 0; m < f.bins; ++m) {
       // The angle within one turn: k * m is exact where cosines of large numbers are not.
       const double angle = 2 * kPi * static_cast<double>(k * m % n) / static_cast<double>(n);
-      const double c = std::cos(angle) * scale;
-      const double s = (f.inverse ? std::sin(angle) : -std::sin(angle)) * scale;
+      const double c = portable::cos(angle) * scale;
+      const double s = (f.inverse ? portable::sin(angle) : -portable::sin(angle)) * scale;
       double* real = &matrix[k * f.parts_in * columns + m * f.parts_out];
       real[0] = c;
       if (f.parts_out == 2) real[1] = s;
@@ -282,13 +282,13 @@ absl::StatusOr<Values> MelAsArithmetic(Rewrite& r) {
     return Expr(b, b.Op("range", {b.Int(0, "start"), end, b.Int(1, "step")})).To(DType::kFloat64);
   };
   const auto mel = [](const Expr& hertz) {
-    return Log(Shifted(hertz / 700.0, 1)) * (2595 / std::log(10.0));
+    return Log(Shifted(hertz / 700.0, 1)) * (2595 / portable::log(10.0));
   };
   const Expr mels = scalar(0, DType::kInt64), length = scalar(1, DType::kInt64);
   const Expr low = mel(scalar(3, DType::kFloat64)), high = mel(scalar(4, DType::kFloat64));
   const Expr places = mels + 2.0;
   const Expr marks = counting(places) * ((high - low) / places.To(DType::kFloat64)) + low;
-  const Expr hertz = Shifted(Exp(marks * (std::log(10.0) / 2595)), -1) * 700.0;
+  const Expr hertz = Shifted(Exp(marks * (portable::log(10.0) / 2595)), -1) * 700.0;
   const Expr edges =
       Floor(Shifted(length.To(DType::kFloat64), 1) * hertz / scalar(2, DType::kFloat64));
   const auto part = [&](int64_t from, int64_t to) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/ops/name_made.h"
 #include "x2ir/ops/splice.h"
 #include "x2ir/optimizer/transpose/matmul_as_conv.h"
 #include "x2ir/optimizer/weights.h"
@@ -72,9 +73,7 @@ void ChangeFlipped(Node& node, const Flip& flip) {
   Builder b(*node.graph(), &node);
   b.set_name_hint(HintOf(node));
   change(node, flip, b);
-  for (Node* made : b.made()) {
-    node.graph()->NameValues(made, StrCat(HintOf(node), "_", made->op().str()));
-  }
+  NameMadeFor(node, b);
 }
 
 }  // namespace x2ir

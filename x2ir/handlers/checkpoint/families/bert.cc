@@ -7,6 +7,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/encoder.h"
 #include "x2ir/handlers/checkpoint/relative.h"
 
@@ -171,8 +172,9 @@ std::vector<int64_t> MpNetBuckets() {
     const int64_t far = std::abs(distance);
     int64_t bucket = far;
     if (far >= kExact) {
-      const float ratio = std::log(static_cast<float>(far) / static_cast<float>(kExact)) /
-                          static_cast<float>(std::log(static_cast<double>(kFarthest) / kExact));
+      const float ratio =
+          portable::log(static_cast<float>(far) / static_cast<float>(kExact)) /
+          static_cast<float>(portable::log(static_cast<double>(kFarthest) / kExact));
       bucket = std::min(kExact + static_cast<int64_t>(ratio * (kSide - kExact)), kSide - 1);
     }
     buckets.push_back(bucket + (distance > 0 ? kSide : 0));

@@ -8,6 +8,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/encoder.h"
 #include "x2ir/handlers/checkpoint/relative.h"
 
@@ -37,9 +38,9 @@ int64_t BucketOf(int64_t distance, int64_t buckets, int64_t farthest) {
   const int64_t middle = buckets / 2, far = std::abs(distance);
   if (far <= middle) return distance;
   const auto of = static_cast<float>(middle);
-  const float ratio =
-      std::log(static_cast<float>(far) / of) /
-      std::log(static_cast<float>(static_cast<double>(farthest - 1) / static_cast<double>(middle)));
+  const float ratio = portable::log(static_cast<float>(far) / of) /
+                      portable::log(static_cast<float>(static_cast<double>(farthest - 1) /
+                                                       static_cast<double>(middle)));
   const auto bucket =
       static_cast<int64_t>(std::ceil(ratio * static_cast<float>(middle - 1))) + middle;
   return distance < 0 ? -bucket : bucket;

@@ -1,6 +1,5 @@
 // DETR: a convolutional backbone, an encoder of its places, and a decoder of learned queries, each
 // of which finds an object.
-#include <cmath>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/pool.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/resnet.h"
 #include "x2ir/handlers/checkpoint/vision.h"
 
@@ -173,7 +173,7 @@ class DetrNet {
     std::vector<double> frequencies;
     for (int64_t i = 0; i < half / 2; ++i) {
       frequencies.push_back(
-          1 / std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(half)));
+          1 / portable::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(half)));
     }
     const auto of_axis = [&](const x2ir::Size& n, const char* table) {
       if (learned) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/decoder.h"
 
 namespace x2ir::checkpoint {
@@ -86,7 +87,7 @@ Decoder LatentLike(Net& net, const LlamaDefaults& defaults) {
   // Scores grow with what yarn stretches.
   Settings& rope = s.Nested("rope_parameters|rope_scaling");
   const double of_all = rope.Number("mscale_all_dim", 0), factor = rope.Number("factor", 1);
-  const double mscale = of_all == 0 || factor <= 1 ? 1 : 0.1 * of_all * std::log(factor) + 1;
+  const double mscale = of_all == 0 || factor <= 1 ? 1 : 0.1 * of_all * portable::log(factor) + 1;
   ForEach(d, [&](Layer& layer) {
     const Latent& l = *layer.attention.latent;
     layer.attention.scale = mscale * mscale / std::sqrt(static_cast<double>(l.plain + l.turned));

@@ -8,6 +8,7 @@
 
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/encoder.h"
 
 namespace x2ir::checkpoint {
@@ -150,7 +151,7 @@ class Funnel {
     const int64_t half = p_.width / 2;
     for (int64_t i = 0; i < half; ++i) {
       const float exponent = static_cast<float>(i) / static_cast<float>(half);
-      frequencies.push_back(1.0F / std::pow(10000.0F, exponent));
+      frequencies.push_back(1.0F / portable::pow(10000.0F, exponent));
     }
     const Expr angles = Unsqueeze(places.To(DType::kFloat32), {1}) *
                         NumbersAs(b_, DType::kFloat32, {1, half}, frequencies, "frequencies");

@@ -1,9 +1,9 @@
 // Decoders whose layers keep a state instead of keys and values, and those that mix both kinds.
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/decoder.h"
 
 namespace x2ir::checkpoint {
@@ -295,10 +295,11 @@ Decoder MiniMax(Net& net) {
                         .heads = a.heads,
                         .norm_eps = 1e-6};
     if (a.heads > kMaxHeads) Broken("config.json: ", a.heads, " heads of linear attention");
-    const double base = std::pow(2.0, -8 / static_cast<double>(a.heads)),
+    const double base = portable::pow(2.0, -8 / static_cast<double>(a.heads)),
                  of_layer = 1 - static_cast<double>(i) / (count - 1 + 1e-5) + 1e-5;
     for (int64_t h = 1; h <= a.heads; ++h) {
-      space.decays.push_back(std::exp(-std::pow(base, static_cast<double>(h)) * of_layer));
+      space.decays.push_back(
+          portable::exp(-portable::pow(base, static_cast<double>(h)) * of_layer));
     }
     layer.state_space = space;
   }

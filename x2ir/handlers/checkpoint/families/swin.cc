@@ -9,6 +9,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/norm.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/vision.h"
 
 namespace x2ir::checkpoint {
@@ -305,7 +306,7 @@ class SwinNet {
           float x = static_cast<float>(offset);
           if (pretrained > 0 || side > 1) x /= most;
           x *= 8;
-          const float size = std::log2(std::abs(x) + 1.0F) / 3.0F;
+          const float size = portable::log2(std::abs(x) + 1.0F) / 3.0F;
           places.push_back(x < 0 ? -size : x > 0 ? size : 0.0F);
         }
       }
@@ -331,7 +332,7 @@ class SwinNet {
     const auto unit = [&](const Expr& y) { return y / Max(VectorNorm(y, 2, {3}, true), 1e-12); };
     const Expr factor =
         Exp(Min(net_.Weight(layer.prefix + "attention.self.logit_scale", {a.heads, 1, 1}),
-                std::log(100.0)));
+                portable::log(100.0)));
     const Expr q = unit(heads(a.q, a.q_bias)) * factor, k = unit(heads(a.k, a.k_bias));
     const Expr y =
         q.Op("attention", {k, heads(a.v, a.v_bias), context.MaskOf(a)}, {{"scale", 1.0F}});

@@ -5,6 +5,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/layers/resize.h"
 #include "x2ir/builder/shapes.h"
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/handlers/checkpoint/vision.h"
 
 namespace x2ir::checkpoint {
@@ -193,7 +194,7 @@ Turn TurnOfPatches(Net& net, const Encoded& e, int64_t others, int64_t size, dou
   std::vector<double> frequencies;
   for (int64_t i = 0; i < size / 4; ++i) {
     const float exponent = static_cast<float>(i) * (4.0F / static_cast<float>(size));
-    frequencies.push_back(2 * M_PI / std::pow(static_cast<float>(theta), exponent));
+    frequencies.push_back(2 * M_PI / portable::pow(static_cast<float>(theta), exponent));
   }
   const Expr row = NumbersAs(b, DType::kFloat32, {1, size / 4}, frequencies, "frequencies");
   const auto places = [&](const x2ir::Size& n) {

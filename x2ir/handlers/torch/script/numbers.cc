@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "x2ir/graph_wrapper/portable_math.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/script/machine.h"
 #include "x2ir/ops/infer.h"
@@ -51,7 +52,7 @@ Val Compute(Machine& m, std::string_view op, const Val& a, const Val& b) {
     if (b.d == 0) throw Raised{"division by zero"};
     return Val::Float(a.d / b.d);
   }
-  if (op == "pow") return Val::Float(std::pow(a.d, b.d));
+  if (op == "pow") return Val::Float(portable::pow(a.d, b.d));
   if (op == "fmod") return Val::Float(std::fmod(a.d, b.d));
   if (a.kind != Val::kFloat && b.kind != Val::kFloat) {
     const uint64_t x = static_cast<uint64_t>(a.i), y = static_cast<uint64_t>(b.i);
@@ -205,20 +206,20 @@ std::optional<Val> UnaryNumber(Machine& m, std::string_view op, const Val& v) {
     if (op == "isinf") return Val::Bool(std::isinf(x));
     if (op == "isfinite") return Val::Bool(std::isfinite(x));
     static constexpr std::pair<std::string_view, double (*)(double)> kFunctions[] = {
-        {"sqrt", std::sqrt},    {"exp", std::exp},       {"log", std::log},
-        {"log2", std::log2},    {"log10", std::log10},   {"log1p", std::log1p},
-        {"sin", std::sin},      {"cos", std::cos},       {"tan", std::tan},
-        {"asin", std::asin},    {"acos", std::acos},     {"atan", std::atan},
-        {"sinh", std::sinh},    {"cosh", std::cosh},     {"tanh", std::tanh},
-        {"expm1", std::expm1},  {"erf", std::erf},       {"erfc", std::erfc},
-        {"gamma", std::tgamma}, {"lgamma", std::lgamma}, {"asinh", std::asinh},
-        {"acosh", std::acosh},  {"atanh", std::atanh},   {"fabs", std::fabs}};
+        {"sqrt", std::sqrt},         {"exp", portable::exp},       {"log", portable::log},
+        {"log2", portable::log2},    {"log10", portable::log10},   {"log1p", portable::log1p},
+        {"sin", portable::sin},      {"cos", portable::cos},       {"tan", portable::tan},
+        {"asin", portable::asin},    {"acos", portable::acos},     {"atan", portable::atan},
+        {"sinh", portable::sinh},    {"cosh", portable::cosh},     {"tanh", portable::tanh},
+        {"expm1", portable::expm1},  {"erf", portable::erf},       {"erfc", portable::erfc},
+        {"gamma", portable::tgamma}, {"lgamma", portable::lgamma}, {"asinh", portable::asinh},
+        {"acosh", portable::acosh},  {"atanh", portable::atanh},   {"fabs", std::fabs}};
     for (const auto& [name, f] : kFunctions) {
       if (name == op) return Val::Float(f(x));
     }
     if (op == "degrees") return Val::Float(x * 180 / 3.141592653589793);
     if (op == "radians") return Val::Float(x * 3.141592653589793 / 180);
-    if (op == "factorial") return Val::Int(static_cast<int64_t>(std::tgamma(x + 1) + 0.5));
+    if (op == "factorial") return Val::Int(static_cast<int64_t>(portable::tgamma(x + 1) + 0.5));
     return std::nullopt;
   }
   if (op == "abs") return m.NumberOf(v.kind, m.Op("abs", {v.value}));
