@@ -307,6 +307,14 @@ TEST(TfSequences, ElementsAreReplaced) {
   }
 }
 
+// No target is asked for what nothing uses.
+TEST(TfSequences, UnusedOnesAreNotWritten) {
+  ExpectComesBack({"a: float32[2], p: int64[]",
+                   "s = sequence_construct(a, a)\nt = sequence_insert(s, a, p)\n"
+                   "u = sequence_erase(t, p)\ny = neg(a)",
+                   {{Tensor::Of<float>({2}, {1, 2}), Tensor::Scalar<int64_t>(1)}}});
+}
+
 TEST(TfSequences, Refused) {
   const WrittenRow rows[] = {
       {"s: sequence(float32[2]), p: int64[]",

@@ -177,7 +177,7 @@ bool ReplaceBy(Graph& graph, Node* node, NodeNames& names, const F& make) {
   return true;
 }
 
-Value* SetItem(Builder& b, const ListWrite& write, bool grows, const Type& type) {
+Value* WrittenItem(Builder& b, const ListWrite& write, bool grows, const Type& type) {
   Value* at = b.Op("cast", {write.place}, {{"to", Name(DType::kInt32)}});
   const std::vector<Value*> operands = {write.list, at, write.item};
   AttributeMap attrs = WithTfTypeAttrs("TensorListSetItem", operands,
@@ -202,7 +202,8 @@ bool FuseWrite(Graph& graph, Node* node, NodeNames& names) {
   if (!write || !IsTfList(write->list) || !IsTfList(node->output(0))) return false;
   if (!IsFromTheFront(write->place) || IsSpelledOut(*write->list)) return false;
   const Type type = node->output(0)->type();
-  return ReplaceBy(graph, node, names, [&](Builder& b) { return SetItem(b, *write, grows, type); });
+  return ReplaceBy(graph, node, names,
+                   [&](Builder& b) { return WrittenItem(b, *write, grows, type); });
 }
 
 void Fuse(Graph& graph, NodeNames& names) {

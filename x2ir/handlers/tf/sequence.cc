@@ -6,7 +6,6 @@
 
 #include "x2ir/builder/nested.h"
 #include "x2ir/builder/shapes.h"
-#include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/handlers/tf/written_lists.h"
 #include "x2ir/optimizer/lowerings/sequences.h"
