@@ -21,6 +21,8 @@ TEST(SpellOut, WhatTheTargetLacks) {
   constexpr std::string_view kGroups =
       "any_s: float32[6]\n any_b: float32[6]\n"
       "y = group_normalization(x, any_s, any_b) { num_groups = 2 }";
+  constexpr std::string_view kChannels =
+      "any_s: float32[6]\n any_b: float32[6]\n y = instance_normalization(x, any_s, any_b)";
   constexpr std::string_view kTurned =
       "any_c: float32[4,2]\n any_s: float32[4,2]\n i = int64[2,3]{0, 1, 2, 3, 1, 0}\n"
       "y = rotary_embedding(x, any_c, any_s, i)";
@@ -55,6 +57,11 @@ TEST(SpellOut, WhatTheTargetLacks) {
            "concat reshape slice concat reshape",
            {"rotary_embedding"}},
           {"x: float32[1,2,4,4], o: float32[1,8,3,3]", kDeformed, "deform_conv"},
+          {"x: float32[2,6,3,4]", kChannels, "instance_normalization"},
+          {"x: float32[2,6,3,4]",
+           kChannels,
+           "reduce_mean sub mul reduce_mean add sqrt div unsqueeze mul unsqueeze add",
+           {"instance_normalization"}},
       });
 }
 

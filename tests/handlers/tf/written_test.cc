@@ -15,6 +15,7 @@
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/eval.h"
+#include "x2ir/optimizer/pass.h"
 
 namespace x2ir {
 namespace {
@@ -320,6 +321,42 @@ TEST(TfWritten, DrawnClasses) {
         EXPECT_NEAR(both[i][j], chances[0][i] * chances[1][j], 0.02) << i << " " << j;
       }
     }
+  }
+}
+
+// What is written for negative indices and for functions that TensorFlow has is read as what it
+// was.
+TEST(TfWritten, IsReadAsItWas) {
+  struct Row {
+    std::string inputs, line, ops;
+  };
+  const Row rows[] = {
+      {"x: float32[4,3], i: int64[2]", "y = gather(x, i)", "gather"},
+      {"x: float32[4,3], i: int32[2]", "y = gather(x, i) { axis = 1 }", "cast gather"},
+      {"x: float32[4,3], i: int64[2,2]", "y = gather_nd(x, i)", "gather_nd"},
+      {"x: float32[4,3], i: int64[2,1], u: float32[2,3]", "y = scatter_nd(x, i, u)", "scatter_nd"},
+      // What the graph itself computes with another size stays.
+      {"x: float32[4,3], j: int64[2]",
+       "z = int64[]{0}\n n = int64[]{3}\n less = less(j, z)\n sum = add(j, n)\n"
+       "i = where(less, sum, j)\n y = gather(x, i)",
+       "less add where gather"},
+      {"x: float32[4]", "y = reciprocal(x)", "reciprocal"},
+  };
+  for (const Row& row : rows) {
+    Model model;
+    const auto graph = ParseIr(row.inputs, row.line, "y");
+    ASSERT_TRUE(graph.ok()) << graph.status() << row.line;
+    model.graph = *graph;
+    ASSERT_TRUE(FromIr(model, "tf").ok()) << row.line;
+    auto back = ThroughTf(model);
+    ASSERT_TRUE(back.ok()) << back.status() << row.line;
+    ASSERT_TRUE(ToIr(*back).ok()) << row.line;
+    ASSERT_TRUE(RunPasses(*back->graph, {"dead_code"}, {}).ok()) << row.line;
+    std::string ops;
+    for (const Node* node : back->graph->nodes()) {
+      StrAppend(&ops, ops.empty() ? "" : " ", node->op().view());
+    }
+    EXPECT_EQ(ops, row.ops) << row.line;
   }
 }
 
