@@ -57,3 +57,7 @@ target_compile_options(png_wasm PRIVATE "SHELL:-mllvm -wasm-enable-sjlj")
 foreach(library absl_wasm re2_wasm zlib_wasm jpeg_wasm png_wasm)
   target_compile_options(${library} PRIVATE -w)  # not ours to mend
 endforeach()
+# In these, too, an exception only passes (see CMakeLists.txt).
+foreach(library absl_wasm re2_wasm)
+  target_compile_options(${library} PRIVATE -fignore-exceptions)
+endforeach()

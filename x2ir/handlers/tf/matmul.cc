@@ -12,7 +12,7 @@
 namespace x2ir {
 namespace {
 
-// The last two axes change places.
+// The last two axes change places: of a constant that nothing else reads, at once.
 Value* Transposed(TfArgs& a, Value* v) {
   const int64_t rank = v->shape() ? v->shape()->rank() : -1;
   if (rank < 2) {
@@ -23,6 +23,7 @@ Value* Transposed(TfArgs& a, Value* v) {
   std::vector<int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[rank - 2], perm[rank - 1]);
+  if (v->uses().size() == 1 && !v->is_graph_output()) return Relaid(a, v, perm);
   return Transpose({a, v}, std::move(perm));
 }
 
@@ -83,10 +84,19 @@ Value* ToTfGemm(TfWriter& w) {
   const DType t = w.dtype();
   const double alpha = w.Float("alpha"), beta = w.Float("beta");
   const bool plain = alpha == 1 && !w.has(2);
+  Value* weights = w.in(1);
   AttributeMap attrs;
   if (w.Int("transA") != 0) attrs.Set("transpose_a", int64_t{1});
-  if (w.Int("transB") != 0) attrs.Set("transpose_b", int64_t{1});
-  Value* y = w.Tf("MatMul", {w.in(0), w.in(1)}, std::move(attrs), plain ? Type() : w.out_type());
+  if (w.Int("transB") != 0) {
+    const bool own = weights->fixed_constant() && !weights->fixed_constant()->is_sparse() &&
+                     weights->uses().size() == 1;
+    if (own) {
+      weights = w.Transpose(weights, {1, 0});
+    } else {
+      attrs.Set("transpose_b", int64_t{1});
+    }
+  }
+  Value* y = w.Tf("MatMul", {w.in(0), weights}, std::move(attrs), plain ? Type() : w.out_type());
   if (alpha != 1) y = w.Op("mul", {y, w.Number(t, alpha)});
   if (!w.has(2)) return y;
   Value* c = beta == 1 ? w.in(2) : w.Op("mul", {w.in(2), w.Number(t, beta)});
