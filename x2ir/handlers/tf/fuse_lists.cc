@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/handlers/tf/written_lists.h"
@@ -81,7 +82,10 @@ class FromTheFront {
   int looks_ = 256;  // at so many values
   std::vector<const Value*> assumed_;
 };
-bool IsFromTheFront(const Value* v) { return FromTheFront().Is(v); }
+// Also where the operator that the node was made of says so.
+bool IsFromTheFrontIn(const Node& node, const Value* place) {
+  return IsMarked(node, NodeMark::kFromTheFront) || FromTheFront().Is(place);
+}
 
 bool IsTfList(const Value* v) {
   return v && v->type().kind() == Type::kSequence && v->type().element().is_tensor() &&
@@ -191,7 +195,7 @@ bool FuseElement(Graph& graph, Node* node, NodeNames& names) {
   if (!node->Is("sequence_at") || !IsTfList(node->input(0))) return false;
   Value *list = node->input(0), *place = node->input(1);
   if (!place->shape() || place->shape()->rank() != 0) return false;
-  if (KnownInts(place) || !IsFromTheFront(place)) return false;
+  if (KnownInts(place) || !IsFromTheFrontIn(*node, place)) return false;
   return ReplaceBy(graph, node, names, [&](Builder& b) { return TfListElement(b, list, place); });
 }
 
@@ -200,7 +204,7 @@ bool FuseWrite(Graph& graph, Node* node, NodeNames& names) {
   const bool grows = !write;
   if (grows) write = ReplacedOrAdded(*node);
   if (!write || !IsTfList(write->list) || !IsTfList(node->output(0))) return false;
-  if (!IsFromTheFront(write->place) || IsSpelledOut(*write->list)) return false;
+  if (!IsFromTheFrontIn(*node, write->place) || IsSpelledOut(*write->list)) return false;
   const Type type = node->output(0)->type();
   return ReplaceBy(graph, node, names,
                    [&](Builder& b) { return WrittenItem(b, *write, grows, type); });

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "x2ir/builder/nested.h"
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/handlers/tf/written_lists.h"
@@ -93,6 +94,10 @@ Value* FromTheFrontOf(TfWriter& w, Value* list, Value* position) {
     return at >= 0 ? w.b().Int(at) : w.Op("add", {TfLength(w, list), w.b().Int(at)});
   }
   if (IsTfRound(*position)) return position;
+  if (IsMarked(w.node(), NodeMark::kFromTheFront) && position->shape() &&
+      position->shape()->rank() == 0) {
+    return w.Cast(position, DType::kInt64);
+  }
   const bool scalar = position->shape() && position->shape()->rank() == 0;
   return w.FromTheFront(scalar ? position : w.Reshape(position, {}), TfLength(w, list));
 }

@@ -21,7 +21,7 @@
 namespace x2ir {
 namespace {
 
-// Operators whose kernels for CPUs refuse negative indices.
+// Operators whose kernels for CPUs refuse negative indices, or do not expect them.
 constexpr std::string_view kFromTheFront[] = {"Gather",
                                               "GatherNd",
                                               "GatherV2",
@@ -42,6 +42,16 @@ constexpr std::string_view kFromTheFront[] = {"Gather",
                                               "ScatterSub",
                                               "ScatterUpdate",
                                               "SparseTensorDenseAdd",
+                                              "TensorArrayGatherV3",
+                                              "TensorArrayReadV3",
+                                              "TensorArrayScatterV3",
+                                              "TensorArrayWriteV3",
+                                              "TensorListGather",
+                                              "TensorListGetItem",
+                                              "TensorListScatter",
+                                              "TensorListScatterIntoExistingList",
+                                              "TensorListScatterV2",
+                                              "TensorListSetItem",
                                               "TensorScatterAdd",
                                               "TensorScatterMax",
                                               "TensorScatterMin",
