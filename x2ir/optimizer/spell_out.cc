@@ -81,7 +81,6 @@ X2IR_RULE(spell_out, roi_align, SpellOut);
 X2IR_RULE(spell_out, rotary_embedding, SpellOut);
 X2IR_RULE(spell_out, softmax_cross_entropy_loss, SpellOut);
 X2IR_RULE(spell_out, solve, SpellOut);
-X2IR_RULE(spell_out, stft, SpellOut);
 X2IR_RULE(spell_out, svd, SpellOut);
 X2IR_RULE(spell_out, tensor_scatter, SpellOut);
 X2IR_RULE(spell_out, triangular_solve, SpellOut);
