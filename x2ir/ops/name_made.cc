@@ -2,7 +2,6 @@
 
 #include <string>
 
-
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/ops/splice.h"
 

@@ -32,9 +32,9 @@ bool IsOuter(const Value& value, const Graph& graph) {
   return value.graph() != &graph;
 }
 
-// What a constant is called before it gets a number. A small one that a conversion made has the name
-// of the node that it was made for ("y_const_2"), which may be another the second time: it is called
-// after the first node that reads it.
+// What a constant is called before it gets a number. A small one that a conversion made has the
+// name of the node that it was made for ("y_const_2"), which may be another the second time: it is
+// called after the first node that reads it.
 std::string BaseName(const Value& constant, std::string_view user) {
   const std::string_view name = constant.name();
   if (name.empty()) return "Const";
