@@ -13,12 +13,17 @@
 
 namespace x2ir {
 
+static bool IsInt32(int64_t number) {
+  using Limits = std::numeric_limits<int32_t>;
+  return number >= Limits::min() && number <= Limits::max();
+}
+
 Value* TfElementSizes(Builder& b, const Type& element) {
   const Shape* shape = element.shape();
   if (!shape) return b.Scalar(DType::kInt32, -1);
   std::vector<int32_t> sizes;
   for (const Dim& dim : shape->dims()) {
-    const bool fits = dim.is_static() && dim.value() <= std::numeric_limits<int32_t>::max();
+    const bool fits = dim.is_static() && IsInt32(dim.value());
     sizes.push_back(fits ? static_cast<int32_t>(dim.value()) : -1);
   }
   return b.Constant(Tensor::Of<int32_t>({static_cast<int64_t>(sizes.size())}, sizes));
@@ -30,7 +35,10 @@ AttributeMap TfElementType(const Type& element) {
 
 Value* TfListElement(Builder& b, Value* list, Value* place) {
   const Type& element = list->type().element();
-  Value* at = b.Op("cast", {place}, {{"to", Name(DType::kInt32)}});
+  const auto known = KnownInts(place);
+  const bool is_number = known && known->size() == 1 && IsInt32((*known)[0]);
+  Value* at = is_number ? b.Scalar(DType::kInt32, static_cast<double>((*known)[0]))
+                        : b.Op("cast", {place}, {{"to", Name(DType::kInt32)}});
   Value* item = b.Node("tf", "TensorListGetItem", {list, at, TfElementSizes(b, element)},
                        TfElementType(element), {true})[0];
   item->set_type(element);
