@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/index_forms.h"
+#include "x2ir/builder/node_marks.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/write_forms.h"
 #include "x2ir/handlers/tf/tf.h"
@@ -14,11 +15,22 @@
 namespace x2ir {
 namespace {
 
+// The index that counts from the end as well, if `index` is that one counted from the front. What
+// is made of the node is then no longer marked as one of indices that are not negative.
+Value* AsInIr(TfArgs& a, Value* index, absl::Span<const Dim> sizes) {
+  const auto outputs = a.node().outputs();
+  const auto output = std::find_if(outputs.begin(), outputs.end(), [](Value* v) { return v; });
+  if (output == outputs.end()) return index;
+  Value* before = BeforeFromTheFront(index, sizes);
+  if (before != index) MarkNode(*(*output)->producer(), NodeMark::kFromTheFront, false);
+  return before;
+}
+
 // TensorFlow takes no negative indices: those of an axis as the IR takes them.
 Value* IndexOf(TfArgs& a, int64_t axis) {
   const Shape* shape = a.shape(0);
   if (!shape || axis < 0 || axis >= shape->rank()) return a.in(1);
-  return BeforeFromTheFront(a.in(1), {&(*shape)[axis], 1});
+  return AsInIr(a, a.in(1), {&(*shape)[axis], 1});
 }
 // The same of tuples (int64) that are operand `i`.
 Value* TuplesOf(TfArgs& a, size_t i, const Value* data) {
@@ -28,7 +40,7 @@ Value* TuplesOf(TfArgs& a, size_t i, const Value* data) {
   const Dim& count = (*shape)[shape->rank() - 1];
   if (!count.is_static() || count.value() < 1 || count.value() > sizes->rank()) return tuples;
   const std::vector<Dim> first(sizes->begin(), sizes->begin() + count.value());
-  return BeforeFromTheFront(tuples, first);
+  return AsInIr(a, tuples, first);
 }
 
 // How updates are combined with what is there.
