@@ -38,17 +38,15 @@ const std::map<std::string, std::string>& RefusedFormats() {
   static const auto& refused = *new std::map<std::string, std::string>{
       // A job of OneFlow needs inputs and outputs of known sizes, and nothing computed beside
       // tensors.
-      {"40356_mlpackage@oneflow_graph", "an unknown number of channels"},
-      {"40356_mlpackage@oneflow_job", "an unknown number of channels"},
+      {"40356_mlpackage@oneflow_graph", "needs inputs and outputs of known sizes"},
+      {"40356_mlpackage@oneflow_job", "needs inputs and outputs of known sizes"},
       {"coreml_slice_starts_input@oneflow_graph", "computed starts"},
       {"coreml_slice_starts_input@oneflow_job", "computed starts"},
       {"nnvm_params@oneflow_graph", "needs inputs and outputs of known sizes"},
       {"nnvm_params@oneflow_job", "needs inputs and outputs of known sizes"},
       // NNVM has none of these.
-      {"40356_mlpackage@nnvm", "instance_normalization (1 node): no mapping to nnvm"},
       {"coreml_slice_starts_input@nnvm", "computed starts"},
       {"onnx_space_to_depth_int8@nnvm", "space_to_depth (1 node): no mapping to nnvm"},
-      {"40356_mlpackage@keras", "a number of channels that is not known"},
       {"coreml_slice_starts_input@keras", "computed starts"},
       {"onnx_half_scatter_mul@keras", "the reduction 'mul'"},
       {"onnx_clip_double@tfjs", "an input or output of float64"},

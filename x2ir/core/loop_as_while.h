@@ -55,7 +55,7 @@ class LoopAsWhile {
     types_.push_back(std::move(type));
   }
   // How many variables there are before those that the IR's loop has results of.
-  size_t own() const { return (counts_ ? 1 : 0) + (keeps_condition() ? 1 : 0); }
+  size_t own() const { return (counts_ ? 1u : 0u) + (keeps_condition() ? 1u : 0u); }
 
   absl::StatusOr<std::shared_ptr<Graph>> Condition() const;
   // `put` gives stack i with what a round adds. `round` is null where nothing counts the rounds,
