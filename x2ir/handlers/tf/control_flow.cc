@@ -226,7 +226,6 @@ struct TfStacks {
     AttributeMap attrs = Element(i);
     if (fixed) {
       operands.insert(operands.begin() + 1, b.Op("cast", {round}, {{"to", Name(DType::kInt32)}}));
-      attrs.Set("resize_if_index_out_of_bounds", int64_t{0});
     }
     Value* list = b.Node("tf", fixed ? "TensorListSetItem" : "TensorListPushBack",
                          std::move(operands), std::move(attrs), {true})[0];

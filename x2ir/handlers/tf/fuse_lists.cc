@@ -184,8 +184,9 @@ bool ReplaceBy(Graph& graph, Node* node, NodeNames& names, const F& make) {
 Value* WrittenItem(Builder& b, const ListWrite& write, bool grows, const Type& type) {
   Value* at = b.Op("cast", {write.place}, {{"to", Name(DType::kInt32)}});
   const std::vector<Value*> operands = {write.list, at, write.item};
-  AttributeMap attrs = WithTfTypeAttrs("TensorListSetItem", operands,
-                                       {{"resize_if_index_out_of_bounds", int64_t{grows}}});
+  AttributeMap given;
+  if (grows) given.Set("resize_if_index_out_of_bounds", int64_t{1});  // TensorFlow 2.12 and later
+  AttributeMap attrs = WithTfTypeAttrs("TensorListSetItem", operands, std::move(given));
   Value* list = b.Node("tf", "TensorListSetItem", operands, std::move(attrs), {true})[0];
   list->set_type(type);
   return list;
