@@ -72,8 +72,9 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/ops/regex.cc PROPERTIES
   INCLUDE_DIRECTORIES "${RE2_INCLUDE_DIRS}" COMPILE_OPTIONS "${RE2_CFLAGS_OTHER}"
   SKIP_PRECOMPILE_HEADERS ON)
 # The same bits on every processor, also where one has an instruction for a product and a sum.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/graph_wrapper/portable_math.cc PROPERTIES
-  COMPILE_OPTIONS "-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/graph_wrapper/portable_math.cc
+  ${PROJECT_SOURCE_DIR}/x2ir/ops/product_in_order.cc PROPERTIES
+  COMPILE_OPTIONS "-ffp-contract=off;-O3" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 # FlatBuffers are headers only, but for a locale that FlexBuffers would have.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/x2ir/formats/tflite/options.cc PROPERTIES
   COMPILE_DEFINITIONS "FLATBUFFERS_LOCALE_INDEPENDENT=0")

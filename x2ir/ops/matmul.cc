@@ -11,6 +11,7 @@
 #include "x2ir/ops/axis_origins.h"
 #include "x2ir/ops/eval_util.h"
 #include "x2ir/ops/op.h"
+#include "x2ir/ops/product_in_order.h"
 #include "x2ir/ops/shape_util.h"
 #include "x2ir/ops/work.h"
 
@@ -28,6 +29,13 @@ void Multiply(const T* a, const T* b, T* c, int64_t m, int64_t k, int64_t n, boo
   const In left(a, transpose_a ? k : m, transpose_a ? m : k);
   const In right(b, transpose_b ? n : k, transpose_b ? k : n);
   if (m == 0 || n == 0) return;
+  if constexpr (std::is_floating_point_v<T>) {
+    // Such as are folded. Eigen has another order for each processor.
+    constexpr double kFew = 1 << 22;
+    if (static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) <= kFew) {
+      return ProductInOrder(a, b, c, m, k, n, transpose_a, transpose_b);
+    }
+  }
   if (k == 0) {
     out.setZero();
   } else if (transpose_a && transpose_b) {
