@@ -36,11 +36,37 @@ void FourRows(const T* __restrict a, int64_t step, int64_t next, const T* __rest
   }
 }
 
+// One row, where `b` is transposed. Eight sums at once do not wait for each other.
+template <typename T>
+void OneRowByColumns(const T* __restrict a, int64_t step, const T* __restrict b, T* __restrict c,
+                     int64_t k, int64_t n) {
+  constexpr int64_t kAtOnce = 8;
+  int64_t j = 0;
+  for (; j + kAtOnce <= n; j += kAtOnce, b += kAtOnce * k) {
+    T sums[kAtOnce] = {};
+    for (int64_t p = 0; p < k; ++p) {
+      const T x = a[p * step];
+      for (int64_t i = 0; i < kAtOnce; ++i) sums[i] += x * b[i * k + p];
+    }
+    std::copy(sums, sums + kAtOnce, c + j);
+  }
+  for (; j < n; ++j, b += k) {
+    T sum{0};
+    for (int64_t p = 0; p < k; ++p) sum += a[p * step] * b[p];
+    c[j] = sum;
+  }
+}
+
 }  // namespace
 
 template <typename T>
 void ProductInOrder(const T* a, const T* b, T* c, int64_t m, int64_t k, int64_t n, bool transpose_a,
                     bool transpose_b) {
+  const int64_t step = transpose_a ? m : 1, next = transpose_a ? 1 : k;
+  if (transpose_b && m < 4) {  // else `b` is worth being transposed
+    for (int64_t i = 0; i < m; ++i) OneRowByColumns(a + i * next, step, b, c + i * n, k, n);
+    return;
+  }
   std::vector<T> turned;
   if (transpose_b) {
     turned.resize(static_cast<size_t>(k * n));
@@ -50,7 +76,6 @@ void ProductInOrder(const T* a, const T* b, T* c, int64_t m, int64_t k, int64_t 
     b = turned.data();
   }
   std::fill(c, c + m * n, T{0});
-  const int64_t step = transpose_a ? m : 1, next = transpose_a ? 1 : k;
   int64_t i = 0;
   for (; i + 4 <= m; i += 4) FourRows(a + i * next, step, next, b, c + i * n, k, n);
   for (; i < m; ++i) OneRow(a + i * next, step, b, c + i * n, k, n);
