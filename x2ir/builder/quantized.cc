@@ -11,6 +11,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/op.h"
 
 namespace x2ir {
@@ -181,10 +182,8 @@ DType FourBitsOf(const Expr& q, const QuantizationParams& steps) {
 }  // namespace
 
 const Tensor* SettledTensor(const Value* value) {
-  while (value && value->producer() && value->producer()->Is("identity")) {
-    value = value->producer()->input(0);
-  }
-  const Tensor* tensor = value ? value->fixed_constant() : nullptr;
+  const Value* source = WithoutIdentities(value);
+  const Tensor* tensor = source ? source->fixed_constant() : nullptr;
   return tensor && !tensor->is_sparse() && !tensor->is_string() ? tensor : nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include "x2ir/core/loop_condition_internal.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/inline_graph.h"
 
@@ -24,8 +25,7 @@ bool IsKnownTrue(const Value* v) {
 // Whether the condition can ever be false.
 bool AsksFor(const NodeWriter& w, const Graph& body) {
   if (w.has(1) && !IsKnownTrue(w.in(1))) return true;
-  const Value* next = body.outputs()[0];
-  while (next->producer() && next->producer()->Is("identity")) next = next->producer()->input(0);
+  const Value* next = WithoutIdentities(body.outputs()[0]);
   return next != body.inputs()[1] && !IsKnownTrue(next);
 }
 

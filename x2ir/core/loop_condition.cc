@@ -11,11 +11,7 @@ namespace x2ir {
 namespace {
 
 constexpr size_t kCarriedOperands = 2;  // after the number of rounds and the condition
-
-const Value* BehindIdentities(const Value* v) {
-  while (v->producer() && v->producer()->Is("identity")) v = v->producer()->input(0);
-  return v;
-}
+constexpr int64_t kFew = 1 << 10;       // elements of what is computed to know the first condition
 
 bool HaveSameAttributes(const Node& a, const Node& b) {
   const AttributeMap &left = a.attrs(), &right = b.attrs();
@@ -37,7 +33,7 @@ LoopCondition::LoopCondition(const Node& loop)
     : loop_(loop), body_(loop.attrs().SubGraph("body")), result_(body_.outputs()[0]) {
   for (size_t i = kCarriedOperands; i < loop.num_inputs(); ++i) {
     const size_t k = i - kCarriedOperands;
-    if (loop.input(i)) carried_.emplace(BehindIdentities(body_.outputs()[1 + k]), k);
+    if (loop.input(i)) carried_.emplace(Source(body_.outputs()[1 + k]), k);
   }
 }
 
@@ -46,7 +42,7 @@ std::optional<LoopCondition> LoopCondition::Of(const Node& loop) {
   return found.Collect() ? std::optional(std::move(found)) : std::nullopt;
 }
 
-bool LoopCondition::IsFirst() {
+bool LoopCondition::IsFirst() const {
   const Value* start = loop_.input(1);
   if (start && IsFirst(result_, start)) return true;
   const auto first = start ? KnownTensor(*start) : Tensor::Scalar<bool>(true);
@@ -55,8 +51,22 @@ bool LoopCondition::IsFirst() {
          asked->AsInt(0) == first->AsInt(0);
 }
 
+const Value* LoopCondition::Source(const Value* v) const {
+  std::vector<const Value*> copies;
+  while (v->producer() && v->producer()->Is("identity")) {
+    if (const auto it = sources_.find(v); it != sources_.end()) {
+      v = it->second;
+      break;
+    }
+    copies.push_back(v);
+    v = v->producer()->input(0);
+  }
+  for (const Value* copy : copies) sources_.emplace(copy, v);
+  return v;
+}
+
 std::optional<size_t> LoopCondition::CarriedAs(const Value* v) const {
-  const auto it = carried_.find(BehindIdentities(v));
+  const auto it = carried_.find(Source(v));
   return it == carried_.end() ? std::nullopt : std::optional(it->second);
 }
 
@@ -94,43 +104,69 @@ bool LoopCondition::Collect() {
   });
 }
 
-bool LoopCondition::IsFirst(const Value* v, const Value* first) {
-  if (const auto it = matched_.find(v); it != matched_.end()) return it->second == first;
-  const auto is_same = [](const Value* a, const Value* b) {
-    return BehindIdentities(a) == BehindIdentities(b) || AreSameConstants(*a, *b);
+bool LoopCondition::IsFirst(const Value* v, const Value* first) const {
+  const auto is_same = [&](const Value* a, const Value* b) {
+    return Source(a) == Source(b) || AreSameConstants(*a, *b);
   };
-  bool same = false;
-  if (const auto i = CarriedAs(v)) {
-    same = is_same(loop_.input(kCarriedOperands + *i), first);
-  } else if (v->graph() != &body_ || v->fixed_constant()) {
-    same = is_same(v, first);
-  } else if (const Node& node = *v->producer(); node.Is("identity")) {
-    same = IsFirst(node.input(0), first);
-  } else {
-    const Value* made = BehindIdentities(first);
-    const Node* other = made->producer();
-    same = other && other->dialect() == node.dialect() && other->op() == node.op() &&
-           other->num_inputs() == node.num_inputs() && HaveSameAttributes(*other, node) &&
-           made->output_index() == v->output_index();
-    for (size_t i = 0; same && i < node.num_inputs(); ++i) {
-      const Value *own = node.input(i), *of_other = other->input(i);
-      same = own && of_other ? IsFirst(own, of_other) : own == of_other;
+  absl::flat_hash_map<const Value*, const Value*> matched;
+  std::vector<std::pair<const Value*, const Value*>> open = {{v, first}};
+  while (!open.empty()) {
+    const auto [own, other] = open.back();
+    open.pop_back();
+    const auto [it, fresh] = matched.emplace(own, other);
+    if (!fresh) {
+      if (it->second != other) return false;
+      continue;
+    }
+    if (const auto i = CarriedAs(own)) {
+      if (!is_same(loop_.input(kCarriedOperands + *i), other)) return false;
+      continue;
+    }
+    if (own->graph() != &body_ || own->fixed_constant()) {
+      if (!is_same(own, other)) return false;
+      continue;
+    }
+    const Node& node = *own->producer();
+    if (node.Is("identity")) {
+      open.emplace_back(node.input(0), other);
+      continue;
+    }
+    const Value* made = Source(other);
+    const Node* maker = made->producer();
+    const bool same = maker && maker->dialect() == node.dialect() && maker->op() == node.op() &&
+                      maker->num_inputs() == node.num_inputs() &&
+                      HaveSameAttributes(*maker, node) &&
+                      made->output_index() == own->output_index();
+    if (!same) return false;
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      if (!node.input(i) != !maker->input(i)) return false;
+      if (node.input(i)) open.emplace_back(node.input(i), maker->input(i));
     }
   }
-  if (same) matched_.emplace(v, first);
-  return same;
+  return true;
+}
+
+// Whether results of the node, of small operands, are small.
+bool LoopCondition::GivesFew(const Node& node) {
+  return std::ranges::all_of(node.outputs(), [&](const Value* output) {
+    if (!output) return true;
+    const auto dims = output->shape() ? output->shape()->Static() : std::nullopt;
+    if (!dims) return FindOp(node.op())->bounded_results();
+    const auto count = CheckedProduct(*dims);
+    return count && *count <= kFew;
+  });
 }
 
 std::optional<Tensor> LoopCondition::KnownFirst(const Value* v) const {
-  constexpr int64_t kSmall = 1 << 10;
   absl::flat_hash_map<const Value*, Tensor> known;
   const auto find = [&](const Value* value) -> std::optional<Tensor> {
     if (const auto it = known.find(value); it != known.end()) return it->second;
     const auto i = CarriedAs(value);
     const auto found = KnownTensor(i ? *loop_.input(kCarriedOperands + *i) : *value);
-    return found && found->num_elements() <= kSmall ? found : std::nullopt;
+    return found && found->num_elements() <= kFew ? found : std::nullopt;
   };
   for (const Node* node : nodes_) {
+    if (!GivesFew(*node)) return std::nullopt;
     std::vector<Datum> operands;
     for (const Value* operand : node->inputs()) {
       const auto tensor = operand ? find(operand) : std::nullopt;
@@ -141,7 +177,7 @@ std::optional<Tensor> LoopCondition::KnownFirst(const Value* v) const {
     if (!results.ok()) return std::nullopt;
     for (size_t i = 0; i < node->num_outputs(); ++i) {
       const Tensor* tensor = (*results)[i].tensor();
-      if (tensor && tensor->num_elements() <= kSmall) known.emplace(node->output(i), *tensor);
+      if (tensor && tensor->num_elements() <= kFew) known.emplace(node->output(i), *tensor);
     }
   }
   return find(v);
@@ -150,8 +186,9 @@ std::optional<Tensor> LoopCondition::KnownFirst(const Value* v) const {
 Value* LoopCondition::Copy(Builder& b, const Values& carried) const {
   absl::flat_hash_map<const Value*, Value*> copies;
   const auto copy_of = [&](Value* v) {
-    if (!v || v->graph() != &body_) return v;
-    if (const auto i = CarriedAs(v)) return carried[*i];
+    if (!v) return v;
+    if (const auto i = CarriedAs(v)) return carried[*i];  // values outside of the loop, too
+    if (v->graph() != &body_) return v;
     Value*& copy = copies[v];
     if (!copy) copy = b.Constant(*v->fixed_constant(), v->name());
     return copy;

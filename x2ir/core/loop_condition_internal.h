@@ -21,7 +21,7 @@ class LoopCondition {
 
   // Whether the first condition is this one of the first values: by the nodes that make it, as long
   // as these are ops of the IR.
-  bool IsFirst();
+  bool IsFirst() const;
 
   // A copy that asks for a round with these carried values.
   Value* Copy(Builder& b, const Values& carried) const;
@@ -29,11 +29,13 @@ class LoopCondition {
  private:
   explicit LoopCondition(const Node& loop);
   bool Collect();
-  bool IsOwn(const Node& node) const;
+  // WithoutIdentities, of which each is passed once.
+  const Value* Source(const Value* v) const;
   // The number of the carried value that `v`, of the body, is for the next round.
   std::optional<size_t> CarriedAs(const Value* v) const;
   // Whether `v` is `first` before the first round.
-  bool IsFirst(const Value* v, const Value* first);
+  bool IsFirst(const Value* v, const Value* first) const;
+  static bool GivesFew(const Node& node);
   // What `v` is before the first round, where that is known.
   std::optional<Tensor> KnownFirst(const Value* v) const;
 
@@ -42,7 +44,7 @@ class LoopCondition {
   const Value* result_;
   absl::flat_hash_map<const Value*, size_t> carried_;
   std::vector<const Node*> nodes_;  // in the order in which they run
-  absl::flat_hash_map<const Value*, const Value*> matched_;
+  mutable absl::flat_hash_map<const Value*, const Value*> sources_;  // of copies
 };
 
 }  // namespace x2ir

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/op.h"
 #include "x2ir/ops/shape_util.h"
 #include "x2ir/ops/subgraph_util.h"
@@ -33,10 +34,7 @@ bool WantsRank1(const Value& input) { return input.shape() && input.shape()->ran
 
 // Whether the condition output is true in every round if the condition input is.
 bool StaysTrue(const Graph& body) {
-  const Value* cond = body.outputs()[0];
-  while (cond && cond->producer() && cond->producer()->Is("identity")) {
-    cond = cond->producer()->input(0);
-  }
+  const Value* cond = WithoutIdentities(body.outputs()[0]);
   if (cond == body.inputs()[1]) return true;
   const Tensor* value = cond ? cond->fixed_constant() : nullptr;
   return value && value->dtype() == DType::kBool && value->num_elements() == 1 &&

@@ -15,6 +15,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/ops/axes.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/optimizer/match.h"
 #include "x2ir/optimizer/recurrent_step.h"
 #include "x2ir/optimizer/rounds.h"
@@ -127,12 +128,12 @@ bool ReplaceRounds(Rewriter& r, const RoundsOfBody& rounds, const RecurrentStep&
                    const std::vector<size_t>& order) {
   Builder& b = r.b();
   const Node& node = r.node();
-  const Value* hidden = Unnamed(rounds.Result(order[0]));
+  const Value* hidden = WithoutIdentities(rounds.Result(order[0]));
   std::vector<bool> wanted(1 + order.size());
   for (size_t i = 0; i < order.size(); ++i) wanted[1 + i] = node.output(order[i]) != nullptr;
   for (size_t i = rounds.carried; i < node.num_outputs(); ++i) {
     if (!node.output(i)) continue;
-    if (Unnamed(rounds.Result(i)) != hidden) return false;
+    if (WithoutIdentities(rounds.Result(i)) != hidden) return false;
     if (!rounds.is_loop && node.attrs().Ints("scan_output_axes")[i - rounds.carried] != 0) {
       return false;
     }

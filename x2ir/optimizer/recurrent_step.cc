@@ -5,17 +5,11 @@
 #include <utility>
 
 #include "x2ir/builder/shapes.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/match.h"
 
 namespace x2ir {
-
-const Value* Unnamed(const Value* value) {
-  while (value && value->producer() && value->producer()->Is("identity")) {
-    value = value->producer()->input(0);
-  }
-  return value;
-}
 
 namespace {
 
@@ -80,11 +74,13 @@ class StepMatcher {
   // --- Nodes ----------------------------------------------------------------------------------
 
   const Node* By(const Value*& value, std::string_view op) const {
-    value = Unnamed(value);
+    value = WithoutIdentities(value);
     const Node* node = value ? value->producer() : nullptr;
     return node && node->Is(op) && node->graph() == &graph_ ? node : nullptr;
   }
-  bool IsState(size_t i, const Value* value) const { return Unnamed(value) == states_[i].before; }
+  bool IsState(size_t i, const Value* value) const {
+    return WithoutIdentities(value) == states_[i].before;
+  }
   // A value of the outer graphs, or a constant of this one.
   bool IsOutside(const Value* value) const {
     return value->graph() != &graph_ || value->fixed_constant();
@@ -121,7 +117,7 @@ class StepMatcher {
   const Value* BesideOne(const Value* value) const {
     const Node* node = By(value, "sub");
     const auto one = node ? Pattern::Number(node->input(0), node->input(1)) : std::nullopt;
-    return one == 1.0 ? Unnamed(node->input(1)) : nullptr;
+    return one == 1.0 ? WithoutIdentities(node->input(1)) : nullptr;
   }
 
   // --- Cells ----------------------------------------------------------------------------------
@@ -133,7 +129,8 @@ class StepMatcher {
     for (const size_t i : {0, 1}) {
       const auto output = OpenGate(product->input(i));
       const auto seen = Activation(product->input(1 - i));
-      if (!output || !seen || seen->from != 0 || Unnamed(seen->sum) != Unnamed(states_[1].after)) {
+      if (!output || !seen || seen->from != 0 ||
+          WithoutIdentities(seen->sum) != WithoutIdentities(states_[1].after)) {
         continue;
       }
       return NextCell(*output, *seen);
@@ -185,8 +182,9 @@ class StepMatcher {
         const Value* gate = product->input(1 - j);
         if (const Node* sub = By(factor, "sub")) {
           // n + z (h - n), or h + z (n - h).
-          const Value *plus = Unnamed(sub->input(0)), *minus = Unnamed(sub->input(1));
-          auto update = minus == Unnamed(other) ? OpenGate(gate) : std::nullopt;
+          const Value *plus = WithoutIdentities(sub->input(0)),
+                      *minus = WithoutIdentities(sub->input(1));
+          auto update = minus == WithoutIdentities(other) ? OpenGate(gate) : std::nullopt;
           if (update && plus == states_[0].before) return Blend{*update, minus};
           if (update && minus == states_[0].before) {
             update->negative = true;
@@ -197,10 +195,10 @@ class StepMatcher {
         for (const size_t k : {0, 1}) {
           if (!rest) break;
           const Value* beside = rest->input(k);
-          if (BesideOne(beside) && BesideOne(beside) == Unnamed(gate)) {
+          if (BesideOne(beside) && BesideOne(beside) == WithoutIdentities(gate)) {
             if (const auto update = OpenGate(gate)) return Blend{*update, rest->input(1 - k)};
           }
-          if (BesideOne(gate) && BesideOne(gate) == Unnamed(beside)) {
+          if (BesideOne(gate) && BesideOne(gate) == WithoutIdentities(beside)) {
             auto update = OpenGate(beside);
             if (!update) continue;
             update->negative = true;
@@ -246,7 +244,7 @@ class StepMatcher {
 
   // Columns [from, to) of a summand.
   bool Collect(const Value* value, int64_t from, int64_t to, bool negative) {
-    value = Unnamed(value);
+    value = WithoutIdentities(value);
     if (--nodes_left_ < 0 || value->dtype() != DType::kFloat32) return false;
     if (Value* vector = VectorOf(value, to)) {
       const bool is_number = ElementsOf(*vector) == 1;
@@ -259,7 +257,7 @@ class StepMatcher {
     if (node->Is("add") || node->Is("sub")) {
       // What has one row, or one column, is broadcast: only a vector may.
       for (const size_t i : {0, 1}) {
-        const Value* part = Unnamed(node->input(i));
+        const Value* part = WithoutIdentities(node->input(i));
         if (!VectorOf(part, ColumnsOf(value)) &&
             (ColumnsOf(part) != ColumnsOf(value) ||
              !ProvablyEqual((*part->shape())[0], (*value->shape())[0]))) {
@@ -347,10 +345,10 @@ class StepMatcher {
     const bool transposed = gemm && attrs.Int("transB");
     const int64_t rows = (*matrix->shape())[transposed ? 1 : 0].value();
     RecurrentStep::Weights weights{matrix, transposed, 0, rows, from, to, negative};
-    const Value* left = Unnamed(node.input(0));
+    const Value* left = WithoutIdentities(node.input(0));
     if (ColumnsOf(left) != rows) return false;
     const Value* added = gemm ? node.input(2) : nullptr;
-    if (added && !VectorOf(Unnamed(added), ColumnsOf(node.output(0))) &&
+    if (added && !VectorOf(WithoutIdentities(added), ColumnsOf(node.output(0))) &&
         ColumnsOf(added) != ColumnsOf(node.output(0))) {
       return false;
     }
@@ -384,7 +382,7 @@ class StepMatcher {
         return reset_.has_value();
       }
     }
-    const auto input = of_state_alone_ ? std::nullopt : input_of_(Unnamed(left));
+    const auto input = of_state_alone_ ? std::nullopt : input_of_(WithoutIdentities(left));
     if (!input || (seen_input_ && !(step_.input_ == *input))) return false;
     seen_input_ = true;
     step_.input_ = *input;

@@ -38,9 +38,6 @@ struct StepState {
   const Value *before, *after;
 };
 
-// The value itself, without the identities that give it another name.
-const Value* Unnamed(const Value* value);
-
 class RecurrentStep {
  public:
   // `states`: the hidden one, and the cell of an LSTM. nullopt where the graph computes another

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "x2ir/graph_wrapper/status.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/copy_size.h"
 #include "x2ir/optimizer/inline_graph.h"
@@ -23,10 +24,7 @@ std::optional<bool> KnownCondition(const Value& value) {
 
 // Whether the body gives a true condition if it is given one.
 bool StaysTrue(const Graph& body) {
-  const Value* cond = body.outputs()[0];
-  while (cond && cond->producer() && cond->producer()->Is("identity")) {
-    cond = cond->producer()->input(0);
-  }
+  const Value* cond = WithoutIdentities(body.outputs()[0]);
   return cond && (cond == body.inputs()[1] || KnownCondition(*cond) == true);
 }
 
@@ -75,13 +73,6 @@ bool Holds(DType type, const RoundNumber& n) {
   if (!IsSignedInt(type) || BitWidth(type) < 8) return false;
   const int64_t most = BitWidth(type) == 64 ? INT64_MAX : (int64_t{1} << (BitWidth(type) - 1)) - 1;
   return n.low >= -most - 1 && n.high <= most;
-}
-
-const Value* WithoutIdentities(const Value* value) {
-  while (value && value->producer() && value->producer()->Is("identity")) {
-    value = value->producer()->input(0);
-  }
-  return value;
 }
 
 // n of value + n or n + value, where `of` is the value.

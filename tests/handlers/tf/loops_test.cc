@@ -85,6 +85,10 @@ TEST(TfLoops, Conditions) {
                           "mul(q, one)"))
                   .replace(0, 1, "y, z")),
        3, 8},
+      {"what is carried next is of outside",
+       StrCat(one, "k = add(m, one) c = less(x, m) ",
+              Loop("_, c, x", ", v: float32[]", "n, k", "n = less(k, m)")),
+       1, 3},
       {"the number of the round counts",
        StrCat("c = less(x, m) ",
               Loop("_, c, x", ", v: float32[]", "n, w",

@@ -4,6 +4,7 @@
 #include "x2ir/builder/nested.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/coreml/coreml.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/name_made.h"
 #include "x2ir/optimizer/inline_graph.h"
@@ -100,8 +101,7 @@ bool GoesOn(MilWriter& w, const Graph& body) {
     const auto known = v ? KnownTensor(*v) : std::nullopt;
     return known && known->num_elements() == 1 && known->AsInt(0) != 0;
   };
-  const Value* next = body.outputs()[0];
-  while (next->producer() && next->producer()->Is("identity")) next = next->producer()->input(0);
+  const Value* next = WithoutIdentities(body.outputs()[0]);
   // Without a condition, what rounds say of it is not heard.
   return !w.has(1) || (holds(w.in(1)) && (next == body.inputs()[1] || holds(next)));
 }

@@ -4,6 +4,7 @@
 #include "x2ir/builder/arrays.h"
 #include "x2ir/builder/shapes.h"
 #include "x2ir/handlers/relay/relay.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/name_made.h"
 
@@ -17,10 +18,7 @@ bool OnlyCounts(const RelayWriter& w, const Graph& body) {
     return tensor && tensor->num_elements() == 1 && tensor->AsInt(0) != 0;
   };
   if (w.in(1) && !is_true(w.in(1))) return false;
-  const Value* goes_on = body.outputs()[0];
-  while (goes_on->producer() && goes_on->producer()->Is("identity")) {
-    goes_on = goes_on->producer()->input(0);
-  }
+  const Value* goes_on = WithoutIdentities(body.outputs()[0]);
   return goes_on == body.inputs()[1] || is_true(goes_on);
 }
 

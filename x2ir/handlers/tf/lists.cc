@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "x2ir/builder/shapes.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -33,8 +34,7 @@ std::optional<int64_t> KnownLength(const Value* list) {
 }
 
 bool IsNeverEmpty(const Value* list) {
-  const Node* made = list->producer();
-  while (made && made->Is("identity")) made = made->input(0)->producer();
+  const Node* made = WithoutIdentities(list)->producer();
   if (!made) return false;
   return made->Is("sequence_insert") || made->Is("sequence_construct") ||
          KnownLength(list).value_or(0) > 0;

@@ -10,6 +10,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/builder/size.h"
 #include "x2ir/handlers/tf/tf.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -20,11 +21,7 @@ Value* Text(TfArgs& a, std::string text) {
 }
 
 absl::StatusOr<std::string> KnownText(TfArgs& a, size_t i, std::string_view what) {
-  const Value* value = a.in(i);
-  while (value->producer() && value->producer()->Is("identity")) {
-    value = value->producer()->input(0);
-  }
-  const Tensor* text = value->fixed_constant();
+  const Tensor* text = WithoutIdentities(a.in(i))->fixed_constant();
   if (!text) return Unimplemented("operand ", i, " (", what, ") is computed; expected a constant");
   if (!text->is_string() || text->num_elements() != 1) {
     return Invalid("operand ", i, " (", what, "): expected one string");

@@ -10,17 +10,14 @@
 #include "x2ir/formats/tensorflow/table_contents.h"
 #include "x2ir/handlers/tf/tf.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/identities.h"
 
 namespace x2ir {
 namespace {
 
 // The handle's contents.
 absl::StatusOr<Tensor> TableOf(TfArgs& a) {
-  const Value* handle = a.in(0);
-  while (handle->producer() && handle->producer()->Is("identity")) {
-    handle = handle->producer()->input(0);
-  }
-  const Tensor* table = handle->fixed_constant();
+  const Tensor* table = WithoutIdentities(a.in(0))->fixed_constant();
   if (!table) return Unimplemented("which table it is depends on the run");
   if (!table->is_string() || table->rank() != 2 || table->dim(0) != 2) {
     return Invalid("operand 0 is no table");

@@ -16,6 +16,7 @@
 #include "x2ir/handlers/tf/signatures.h"
 #include "x2ir/handlers/tf/temporary_variables.h"
 #include "x2ir/ops/eval_util.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 
 namespace x2ir {
@@ -151,8 +152,7 @@ absl::Status TfDialect::Finish(TfArgs& args) {
 // --- What operands say ---------------------------------------------------------------------------
 
 const Tensor* ConstantBehind(const Value* v) {
-  while (v->producer() && v->producer()->Is("identity")) v = v->producer()->input(0);
-  const Tensor* constant = v->fixed_constant();
+  const Tensor* constant = WithoutIdentities(v)->fixed_constant();
   return constant && !constant->is_sparse() ? constant : nullptr;
 }
 
@@ -253,10 +253,7 @@ Window TakePoolWindow(TfArgs& a, TfLayout layout, size_t spatial) {
 
 Value* Relaid(TfArgs& a, Value* v, const std::vector<int64_t>& perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return v;
-  Value* behind = v;  // reads of variables
-  while (behind->producer() && behind->producer()->Is("identity")) {
-    behind = behind->producer()->input(0);
-  }
+  Value* behind = WithoutIdentities(v);  // reads of variables
   const Node* made_by = behind->producer();
   const bool dequantized = made_by && made_by->Is("dequantize_linear");
   Value* source = dequantized ? made_by->input(0) : behind;

@@ -7,6 +7,7 @@
 #include "x2ir/formats/tflite/schema.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/handlers/tflite/tflite.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/ops/name_made.h"
 #include "x2ir/optimizer/inline_graph.h"
@@ -205,8 +206,7 @@ bool IsAlwaysTrue(TfliteWriter& w, const Graph& body) {
     const auto known = KnownTensor(*v);
     return known && known->num_elements() == 1 && known->AsInt(0) != 0;
   };
-  const Value* next = body.outputs()[0];
-  while (next->producer() && next->producer()->Is("identity")) next = next->producer()->input(0);
+  const Value* next = WithoutIdentities(body.outputs()[0]);
   return first && first->AsInt(0) != 0 && (next == body.inputs()[1] || is_true(next));
 }
 

@@ -7,6 +7,7 @@
 #include "x2ir/builder/shapes.h"
 #include "x2ir/graph_wrapper/status.h"
 #include "x2ir/handlers/torch/torch.h"
+#include "x2ir/ops/identities.h"
 #include "x2ir/ops/infer.h"
 #include "x2ir/optimizer/inline_graph.h"
 #include "x2ir/optimizer/rounds.h"
@@ -211,10 +212,7 @@ std::optional<int64_t> KnownRounds(TorchWriter& w, const Graph& body) {
     return tensor && tensor->num_elements() == 1 && tensor->AsInt(0) != 0;
   };
   if (w.has(1) && !is_true(w.in(1))) return std::nullopt;
-  const Value* again = body.outputs()[0];
-  while (again->producer() && again->producer()->Is("identity")) {
-    again = again->producer()->input(0);
-  }
+  const Value* again = WithoutIdentities(body.outputs()[0]);
   if (again != body.inputs()[1] && !is_true(again)) return std::nullopt;
   return std::max<int64_t>(*count, 0);
 }
