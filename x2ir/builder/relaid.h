@@ -11,7 +11,7 @@ namespace X2IR_API x2ir {
 // `elements`, those of the constant `x` in another order: a constant that takes the name of `x`.
 inline Value* RelaidConstant(Builder& b, Value* x, Tensor elements) {
   Value* made = b.Constant(std::move(elements), x->name());
-  if (x->graph() == &b.graph()) b.graph().SwapNames(x, made);
+  if (x->graph() == &b.graph()) b.SwapNames(x, made);
   return made;
 }
 

@@ -31,28 +31,7 @@ AttributeMap Driver::ReplaceAttrs(Node& node, AttributeMap attrs) {
   return before;
 }
 
-Driver::OwnNames::OwnNames(const Node& node) {
-  constexpr int kMostSteps = 4;
-  const auto hands_on = [](const Value* value) {
-    const Node* made = value ? value->producer() : nullptr;
-    return made && made->num_inputs() != 0 &&
-           (made->Is("identity") || made->Is("dequantize_linear"));
-  };
-  for (size_t i = 0; i < node.num_inputs(); ++i) {
-    Value* value = node.input(i);
-    for (int step = 0; step < kMostSteps && hands_on(value); ++step) {
-      value = value->producer()->input(0);
-    }
-    if (value && value->fixed_constant()) names_.emplace_back(value, value->name());
-  }
-}
-
-void Driver::OwnNames::GiveBack() const {
-  for (const auto& [value, name] : names_) value->graph()->Rename(value, name);
-}
-
 absl::StatusOr<Values> Driver::Try(const Handler& handler, Rewrite& r) {
-  const OwnNames names(r.node);
   absl::StatusOr<Values> values = [&]() -> absl::StatusOr<Values> {
     try {
       return handler(r);
@@ -72,7 +51,6 @@ absl::StatusOr<Values> Driver::Try(const Handler& handler, Rewrite& r) {
   }
   if (!values.ok()) {
     r.b.Rollback();
-    names.GiveBack();
     const_cast<Node&>(r.node).ReclaimSubgraphs();
   }
   return values;

@@ -74,17 +74,6 @@ class Driver {
   // Gives what the node had. Not for nested graphs.
   static AttributeMap ReplaceAttrs(Node& node, AttributeMap attrs);
 
-  // Names of constants that a node has as operands, also behind a copy or a dequantization: a
-  // handler gives them to what it makes of the constants. To be given back when that is taken back.
-  class OwnNames {
-   public:
-    explicit OwnNames(const Node& node);
-    void GiveBack() const;
-
-   private:
-    std::vector<std::pair<Value*, std::string>> names_;
-  };
-
   // Runs a handler; what it made is taken back when it fails.
   absl::StatusOr<Values> Try(const Handler& handler, Rewrite& r);
 

@@ -287,8 +287,6 @@ class Importer : public Driver {
         }
       }
       Rewrite r{*node, builder, dialect_, opset};
-      const std::optional<OwnNames> names =
-          is_composite_ ? std::optional<OwnNames>(*node) : std::nullopt;
       auto values = Try(
           [&, schema = schema](Rewrite& rewrite) -> absl::StatusOr<Values> {
             DropUnknownAttrs(*node, schema);
@@ -305,7 +303,6 @@ class Importer : public Driver {
             if (Value* output = node->output(i)) output->set_type((*values)[i]->type());
           }
           builder.Rollback();
-          names->GiveBack();
           return;
         }
         const bool nested = NeedSettling(builder.made());

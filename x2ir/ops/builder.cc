@@ -103,7 +103,15 @@ bool Builder::MadeConstant(const Value* value) const {
   return std::find(at_.constants.begin(), at_.constants.end(), value) != at_.constants.end();
 }
 
+void Builder::SwapNames(Value* from, Value* made) {
+  at_.graph->SwapNames(from, made);
+  at_.swapped.emplace_back(from, made);
+}
+
 void Builder::Rollback() {
+  for (auto it = at_.swapped.rbegin(); it != at_.swapped.rend(); ++it)
+    at_.graph->SwapNames(it->first, it->second);
+  at_.swapped.clear();
   for (auto it = at_.made.rbegin(); it != at_.made.rend(); ++it) at_.graph->EraseUnused(*it);
   at_.made.clear();
   for (auto it = at_.constants.rbegin(); it != at_.constants.rend(); ++it)

@@ -70,6 +70,8 @@ class Builder {
   // their own: the body of a node that is made afterwards.
   class Nested;
 
+  // `made`, a constant of this builder, takes the name of `from`, which gets that of `made`.
+  void SwapNames(Value* from, Value* made);
   // Whether this builder made the constant.
   bool MadeConstant(const Value* value) const;
   // Nodes made so far, in order.
@@ -79,7 +81,8 @@ class Builder {
   // the names of constants are in that order too. Without it both would depend on the compiler,
   // since C++ does not say which argument of a call is evaluated first.
   void PutInOrderOfUse(absl::Span<Value* const> results);
-  // Removes all nodes and constants of this builder. Other nodes must not use them yet.
+  // Removes all nodes and constants of this builder, and gives back the names that these took.
+  // Other nodes must not use them yet.
   void Rollback();
 
  private:
@@ -91,6 +94,7 @@ class Builder {
     const x2ir::Node* hint_of = nullptr;
     std::vector<x2ir::Node*> made = {};
     std::vector<Value*> constants = {};
+    std::vector<std::pair<Value*, Value*>> swapped = {};  // names
   };
 
   Place at_;
