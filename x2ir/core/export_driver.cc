@@ -220,11 +220,9 @@ class Exporter : public Driver {
     if (const Form* form = FormOf(node->op())) {
       if (WriteInPlace(*node)) return true;
       Builder builder(graph, node);
-      const OwnNames names(*node);
       auto values = Write(*form, *node, builder);
       if (values.ok() && !HaveKernels(builder)) {
         builder.Rollback();
-        names.GiveBack();
         const OriginPtr known = origin ? origin : OriginOf(*node, absl::OkStatus());
         if (const auto done = Retype(graph, node, known, depth, /*kernels=*/true)) return *done;
         const Value* x = node->num_inputs() != 0 ? node->input(0) : nullptr;
@@ -446,19 +444,10 @@ class Exporter : public Driver {
 
   // Erases the nodes that made the first condition of a loop, where the loop asks by itself.
   void EraseUnused(Node* maker) {
-    absl::flat_hash_set<const Node*> kept = {nullptr};  // or gone
+    if (!maker) return;
+    absl::flat_hash_set<const Node*> kept;
     for (const Pending& pending : pending_) kept.insert(pending.node);
-    std::vector<Node*> open = {maker};
-    while (!open.empty()) {
-      Node* node = open.back();
-      open.pop_back();
-      if (kept.contains(node) || IsUsed(*node)) continue;
-      kept.insert(node);
-      for (const Value* operand : node->inputs()) {
-        if (operand) open.push_back(operand->producer());
-      }
-      EraseWithConstants(node);
-    }
+    EraseUnusedMakers({maker}, [&](const Node& node) { return !kept.contains(&node); });
   }
 
   // What could not be expressed may have lost its uses to the lowerings of what used it (a

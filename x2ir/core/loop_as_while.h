@@ -25,9 +25,9 @@ void MarkOwnConditions(Graph& graph);
 
 class LoopAsWhile {
  public:
-  // What loops may have beyond tensors.
+  // What the target takes, and what is known of the loop.
   struct Allowed {
-    bool sequences = false;         // among what rounds carry
+    bool sequences = false;         // rounds may carry sequences
     bool scalar_condition = false;  // the condition is of rank 0, whatever is known of its type
   };
   // `w` writes the loop and outlives this. FailedPrecondition for a loop without an end, and for

@@ -69,6 +69,24 @@ void EraseWithConstants(Node* node) {
   }
 }
 
+void EraseUnusedMakers(std::vector<Node*> nodes, absl::FunctionRef<bool(const Node&)> may_erase) {
+  absl::flat_hash_set<const Node*> seen = {nullptr};  // or gone
+  while (!nodes.empty()) {
+    Node* node = nodes.back();
+    nodes.pop_back();
+    if (seen.contains(node)) continue;
+    const auto outputs = node->outputs();
+    const bool used = std::any_of(outputs.begin(), outputs.end(),
+                                  [](const Value* v) { return v && !v->is_unused(); });
+    if (used || !may_erase(*node)) continue;
+    seen.insert(node);
+    for (const Value* operand : node->inputs()) {
+      if (operand) nodes.push_back(operand->producer());
+    }
+    EraseWithConstants(node);
+  }
+}
+
 void ReplaceUsesByOlder(Graph& graph, Value* from, Value* to) {
   const bool was_output = to->is_graph_output();
   const Type declared = from->type();

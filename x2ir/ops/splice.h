@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "x2ir/graph_wrapper/strings.h"
 #include "x2ir/ops/rewrite.h"
 
@@ -47,6 +49,10 @@ void TakeShorterName(Value& from, Value& to);
 
 // Erases a node that is no longer used (CHECK), and the constants that only it used.
 void EraseWithConstants(Node* node);
+
+// Erases those of the nodes that nothing uses, then those that only they used, and so on, where
+// `may_erase` says so. Null is passed over.
+void EraseUnusedMakers(std::vector<Node*> nodes, absl::FunctionRef<bool(const Node&)> may_erase);
 
 // The name of the first output that the node has; "" when it has none.
 std::string HintOf(const Node& node);

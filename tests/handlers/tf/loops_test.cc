@@ -139,5 +139,34 @@ TEST(TfLoops, Conditions) {
   }
 }
 
+// The nodes of a condition are followed without recursion, and copies but once each.
+TEST(TfLoops, LongConditions) {
+  constexpr int kCount = 50'000;
+  for (const std::string op : {"abs", "identity"}) {
+    std::string first, next;
+    for (int i = 0; i < kCount; ++i) {
+      StrAppend(&first, "a", i, " = ", op, "(", i == 0 ? "x" : StrCat("a", i - 1), ")\n");
+      StrAppend(&next, "b", i, " = ", op, "(", i == 0 ? "w" : StrCat("b", i - 1), ")\n");
+    }
+    const auto graph = ParseGraph(StrCat("graph g(x: float32[], m: float32[]) -> (y) {\n", first,
+                                         "c = less(a", kCount - 1, ", m)\n",
+                                         Loop("_, c, x", ", v: float32[]", "n, w",
+                                              StrCat("one = float32[]{1}\nw = add(v, one)\n", next,
+                                                     "n = less(b", kCount - 1, ", m)\n")),
+                                         "\n}"));
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    Model model;
+    model.graph = *graph;
+    ExportOptions options;
+    options.optimize = false;
+    const absl::Status written = FromIr(model, "tf", options);
+    ASSERT_TRUE(written.ok()) << written;
+    for (const Node* node : model.graph->nodes()) {
+      if (node->op().view() != "StatelessWhile") continue;
+      EXPECT_EQ(node->num_inputs(), 1u);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace x2ir

@@ -11,6 +11,7 @@
 #include "tests/ops/text_eval_util.h"
 #include "x2ir/core/convert.h"
 #include "x2ir/graph_wrapper/strings.h"
+#include "x2ir/graph_wrapper/text.h"
 #include "x2ir/ops/eval.h"
 
 namespace x2ir {
@@ -271,6 +272,30 @@ TEST(TfSequences, KnownElementsAreTensors) {
     }
     EXPECT_EQ(lists, row.lists) << row.lines;
   }
+}
+
+// The first variable of a loop is the number of the round only where the rounds are counted.
+TEST(TfSequences, PlacesThatAreCarriedMayCountFromTheEnd) {
+  const std::string lines =
+      "s = sequence_construct(a, b, b)\nz = int64[]{0}\nask = less(p, z)\n"
+      "r, y = loop(_, ask, p, a) {\nbody = graph body(i: int64[], go: bool[], q: int64[], "
+      "e: float32[...]) -> (n, m, f) {\none = int64[]{1}\nf = sequence_at(s, q)\n"
+      "m = add(q, one)\nn = less(m, z)\n}\n}";
+  ExpectListComesBack({lines, {0, -1, -3}});
+  Model model;
+  model.graph = *ParseIr(kSequenceInputs, lines, "y");
+  ExportOptions as_it_is;
+  as_it_is.optimize = false;
+  ASSERT_TRUE(FromIr(model, "tf", as_it_is).ok());
+  bool sized = false;
+  for (const Node* node : model.graph->nodes()) {
+    if (node->op().view() != "StatelessWhile") continue;
+    EXPECT_EQ(node->num_inputs(), 2u);
+    for (const Graph* inner : node->subgraphs()) {
+      for (const Node* made : inner->nodes()) sized |= made->op().view() == "TensorListLength";
+    }
+  }
+  EXPECT_TRUE(sized) << ToText(*model.graph);
 }
 
 // An element is replaced by one node, where the position is known not to count from the end.

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "x2ir/builder/node_marks.h"
 #include "x2ir/core/dialect.h"
 #include "x2ir/handlers/tf/signatures.h"
@@ -146,24 +145,6 @@ std::vector<Node*> MakersOf(const Node& node) {
   return makers;
 }
 
-// Erases those of the IR nodes that nothing uses any more, and what only they used.
-void EraseUnused(Graph& graph, std::vector<Node*> todo) {
-  absl::flat_hash_set<const Node*> erased;
-  while (!todo.empty()) {
-    Node* node = todo.back();
-    todo.pop_back();
-    if (erased.contains(node) || node->graph() != &graph || !node->is_ir()) continue;
-    const auto outputs = node->outputs();
-    if (!std::all_of(outputs.begin(), outputs.end(),
-                     [](const Value* v) { return !v || v->is_unused(); })) {
-      continue;
-    }
-    for (Node* maker : MakersOf(*node)) todo.push_back(maker);
-    EraseWithConstants(node);
-    erased.insert(node);
-  }
-}
-
 // The node's result by another node, before it; false where it cannot be made.
 template <typename F>
 bool ReplaceBy(Graph& graph, Node* node, NodeNames& names, const F& make) {
@@ -177,7 +158,8 @@ bool ReplaceBy(Graph& graph, Node* node, NodeNames& names, const F& make) {
   made->producer()->annotations().GetOrMake().extra[kMadeForTarget] = "1";
   std::vector<Node*> makers = MakersOf(*node);
   Splice(node, {made}, b, names);
-  EraseUnused(graph, std::move(makers));
+  EraseUnusedMakers(std::move(makers),
+                    [&](const Node& maker) { return maker.graph() == &graph && maker.is_ir(); });
   return true;
 }
 

@@ -43,6 +43,11 @@ Value* TuplesOf(TfArgs& a, size_t i, const Value* data) {
   return AsInIr(a, tuples, first);
 }
 
+void RefuseIgnoredIndices(TfArgs& a) {
+  const std::string policy = a.String("bad_indices_policy", "");
+  a.Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR", "indices that are ignored");
+}
+
 // How updates are combined with what is there.
 enum class How { kUpdate, kAdd, kSub, kMul, kDiv, kMax, kMin };
 
@@ -93,15 +98,13 @@ Value* Combine(TfArgs& a, How how, Value* data, Value* indices, Value* updates,
 
 template <How kHow>
 Value* TensorScatter(TfArgs& a) {
-  const std::string policy = a.String("bad_indices_policy", "");
-  a.Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR", "indices that are ignored");
+  RefuseIgnoredIndices(a);
   return Combine(a, kHow, a.in(0), TuplesOf(a, 1, a.in(0)), a.in(2));
 }
 
 // Updates put into zeros; those of one place add up.
 Value* FromNothing(TfArgs& a) {
-  const std::string policy = a.String("bad_indices_policy", "");
-  a.Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR", "indices that are ignored");
+  RefuseIgnoredIndices(a);
   Value* updates = a.in(1);
   if (!IsFloating(updates->dtype()) && !IsInteger(updates->dtype())) {
     a.b().Fail(Unimplemented("updates of ", Name(updates->dtype())));
@@ -285,8 +288,7 @@ absl::StatusOr<Value*> ResourceGather(TfArgs& a) {
 
 Value* GatherNd(TfArgs& a) {
   a.Ignore("dtype");
-  const std::string policy = a.String("bad_indices_policy", "");
-  a.Require(policy.empty() || policy == "DEFAULT" || policy == "ERROR", "indices that are ignored");
+  RefuseIgnoredIndices(a);
   return a.Op("gather_nd", {a.in(0), TuplesOf(a, 1, a.in(0))}, {{"batch_dims", 0}});
 }
 

@@ -86,12 +86,16 @@ Value* TfLength32(TfWriter& w, Value* list) {
 }
 Value* TfLength(TfWriter& w, Value* list) { return w.Cast(TfLength32(w, list), DType::kInt64); }
 
-// Whether it is the number of the round of a loop that was written (LoopAsWhile).
+// Whether it is the number of the round in the body of a loop that was written (LoopAsWhile): from
+// 0, and one more each time.
 bool IsTfRound(const Value& v) {
   const Graph* graph = v.is_input() ? v.graph() : nullptr;
   const Node* loop = graph ? graph->parent_node() : nullptr;
-  return loop && loop->op().view().ends_with("While") && graph->inputs()[0] == &v &&
-         v.dtype() == DType::kInt64;
+  if (!loop || !loop->op().view().ends_with("While") || graph->inputs()[0] != &v) return false;
+  const Node* next = graph->outputs()[0]->producer();
+  const bool adds = next && (next->Is("add") || next->op().view() == "AddV2");
+  return adds && next->input(0) == &v && KnownInts(next->input(1)) == std::vector<int64_t>{1} &&
+         KnownInts(loop->input(0)) == std::vector<int64_t>{0};
 }
 
 // A position that may count from the end, counted from the front: int64, rank 0.
